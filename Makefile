@@ -1,0 +1,47 @@
+# Every target sets itself up: a virtual environment in .venv, filled from the hashed lock file by uv.
+PYTHON ?= python3
+UV_VERSION = 0.13.7
+BIN = .venv/bin
+READY = .venv/.ready
+
+.PHONY: help reproduce test check docs refresh bench lock clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+reproduce: $(READY)  ## the paper's two figures and the table of their claims, in reproduction/
+	@$(BIN)/corrbandits reproduce --out reproduction
+
+test: $(READY)  ## every test
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+check: $(READY)  ## style, types, layers
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+docs: $(READY)  ## the documentation, in docs/_build/html
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+refresh: $(READY)  ## what the documents show of the program, anew
+	@$(BIN)/python docs/refresh.py
+
+bench: $(READY)  ## speed ratios, measured in one run
+	@$(BIN)/python benchmarks/engine.py
+
+lock: $(READY)  ## requirements.lock anew from pyproject.toml
+	@$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \
+		pyproject.toml --group dev -o requirements.lock
+
+clean:  ## everything that was made
+	rm -rf .venv docs/_build reproduction results .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(READY): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "corrbandits needs Python 3.11 or newer; this is %s. Name another: make PYTHON=python3.12 ..." % sys.version.split()[0])'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@

@@ -1,0 +1,177 @@
+"""Rules the paper's algorithms are measured against, on the same beliefs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.belief import Belief
+from corrbandits.checks import Array, Integers
+from corrbandits.policies import IndexPolicy, Policy, best, gaussian
+
+
+@final
+@dataclass(frozen=True)
+class Thompson(Policy):
+    """Thompson sampling: draw all mean rewards from the belief, take the arm of the largest.
+
+    >>> from corrbandits.belief import Independent
+    >>> prior = Independent(mean=[0.0, 9.0], variance=1.0, noise_variance=1.0)
+    >>> Thompson().choose(prior, t=1, rng=np.random.default_rng(0))
+    1
+    """
+
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
+        generator, unknown = checks.generator(type(self).__name__, rng), np.isinf(belief.variance)
+        if unknown.any():  # these are not allowed, or they would have been taken: any finite variance does
+            belief = gaussian(self, belief).assume(np.flatnonzero(unknown))
+        return best(belief.sample(generator), arms)
+
+
+@final
+@dataclass(frozen=True)
+class UCB1(IndexPolicy):
+    """UCB1: the average reward and scale sqrt(2 log(t - 1) / n_i); every arm once first. It ignores the prior.
+
+    scale = 1 suits rewards in [0, 1]; for others, their range, or the deviation of the noise.
+
+    >>> from corrbandits.belief import Independent
+    >>> belief = Independent(noise_variance=1.0, arms=2).observe([0, 1], [0.0, 1.0])
+    >>> UCB1().index(belief, t=3).round(3)
+    array([1.177, 2.177])
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.number("scale", self.scale, above=0)
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return the average and the confidence width; +inf for an arm never taken."""
+        t = checks.integer("t", t, least=1)
+        seen = belief.counts > 0
+        counts = belief.counts[seen]
+        index = np.full(belief.arms, np.inf)
+        index[seen] = belief.sums[seen] / counts + self.scale * np.sqrt(2 * math.log(max(t - 1, 1)) / counts)
+        return index
+
+
+@final
+@dataclass(frozen=True)
+class KnowledgeGradient(IndexPolicy):
+    """The online knowledge gradient: mu_i and (T - t) times what a reward of arm i should add to the best mean.
+
+    T is the horizon. The expectation is exact: after a reward of arm i the means are mu + Z S e_i / sqrt(S_ii +
+    sigma_i^2) with Z standard normal, and the expected maximum of such lines follows from their upper envelope.
+
+    >>> from corrbandits.belief import Correlated
+    >>> prior = Correlated(mean=0.0, covariance=[[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]], noise_variance=1.0)
+    >>> KnowledgeGradient(horizon=10).index(prior, t=1).round(3)
+    array([2.539, 2.539, 2.539])
+    """
+
+    horizon: int
+
+    def __post_init__(self) -> None:
+        checks.integer("horizon", self.horizon, least=1)
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return mu_i + (T - t) nu_i."""
+        t = checks.integer("t", t, least=1)
+        if t > self.horizon:
+            raise ValueError(f"KnowledgeGradient was given a horizon of {self.horizon}, but t = {t} is past it.")
+        known = gaussian(self, belief)
+        unknown = np.isinf(known.variance)
+        gains = np.full(known.arms, np.inf)
+        for arm in np.flatnonzero(~unknown).tolist():
+            slopes = known.covariance_with(arm) / math.sqrt(known.variance[arm] + known.noise_variance[arm])
+            gains[arm] = expected_gain(known.mean, slopes)
+        return np.where(unknown, np.inf, known.mean + (self.horizon - t) * gains if t < self.horizon else known.mean)
+
+
+@final
+@dataclass(frozen=True)
+class EpsilonGreedy(Policy):
+    """With probability epsilon an arm at random, otherwise the arm of largest posterior mean.
+
+    >>> from corrbandits.belief import Independent
+    >>> prior = Independent(mean=[0.0, 9.0], variance=1.0, noise_variance=1.0)
+    >>> EpsilonGreedy(epsilon=0.1).choose(prior, t=1, rng=np.random.default_rng(0))
+    1
+    """
+
+    epsilon: float = 0.1
+
+    def __post_init__(self) -> None:
+        checks.number("epsilon", self.epsilon, least=0, up_to=1)
+
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
+        generator = checks.generator(type(self).__name__, rng)
+        if generator.random() < self.epsilon:
+            return _any(belief, generator, arms)
+        return best(belief.mean, arms)
+
+
+@final
+@dataclass(frozen=True)
+class Uniform(Policy):
+    """An arm at random, each as likely as any other.
+
+    >>> from corrbandits.belief import Independent
+    >>> Uniform().choose(Independent(noise_variance=1.0, variance=1.0, arms=5), t=1, rng=np.random.default_rng(0))
+    4
+    """
+
+    def pending(self, belief: Belief) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return that no arm must be tried first."""
+        return np.zeros(belief.arms, dtype=np.bool_)
+
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
+        return _any(belief, checks.generator(type(self).__name__, rng), arms)
+
+
+def expected_gain(means: Array, slopes: Array) -> float:
+    """Return E[max_j (means_j + slopes_j Z)] - max_j means_j for a standard normal Z, exactly.
+
+    Lines that are nowhere the highest are dropped; between the others, sorted by slope and meeting at c_1 < c_2 <
+    ..., the expectation is the sum of (slope_{j+1} - slope_j) f(-|c_j|), f(z) = phi(z) + z Phi(z).
+
+    >>> round(expected_gain(np.array([0.0, 0.0]), np.array([0.0, 1.0])), 6)   # E max(0, Z) = 1 / sqrt(2 pi)
+    0.398942
+    """
+    order = np.lexsort((means, slopes))
+    highest: list[int] = []
+    meetings: list[float] = []
+    for line in order.tolist():
+        while highest:
+            top = highest[-1]
+            steeper = slopes[line] - slopes[top]
+            # of parallel lines the later in order is higher; one that meets the top before the top rose hides it
+            if steeper > 0:
+                with np.errstate(over="ignore"):  # nearly parallel lines meet at infinity
+                    meeting = (means[top] - means[line]) / steeper
+                if not meetings or meeting > meetings[-1]:
+                    meetings.append(meeting)
+                    break
+            highest.pop()
+            if meetings:
+                meetings.pop()
+        highest.append(line)
+    return float(np.diff(slopes[highest]) @ _expected_excess(np.abs(meetings)))
+
+
+def _expected_excess(c: Array) -> Array:
+    """Return E[(Z - c)+] = phi(c) - c P(Z > c) for c >= 0, as phi(c) times what keeps its digits in the tail."""
+    from scipy.special import erfcx
+
+    c = np.minimum(c, 40.0)  # where it has long been 0 in doubles; the meeting of nearly parallel lines may be infinite
+    density = np.exp(-0.5 * c**2) / math.sqrt(2 * math.pi)
+    return np.asarray(density * (1 - c * math.sqrt(math.pi / 2) * erfcx(c / math.sqrt(2))))
+
+
+def _any(belief: Belief, rng: np.random.Generator, arms: Integers | None) -> int:
+    return int(rng.integers(belief.arms)) if arms is None else int(arms[rng.integers(arms.size)])

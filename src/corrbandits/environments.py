@@ -1,0 +1,112 @@
+"""What the rewards come from: arms with fixed mean rewards, and noise.
+
+Noise is drawn ahead, one number per time step, and turned into a reward once the arm is known. So all policies meet
+the same noise, and run k of a simulation is the same whatever runs beside it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.checks import Array, frozen
+
+
+class Environment(ABC):
+    """Arms with fixed mean rewards, perhaps somewhere in space.
+
+    `means` (N,) are the mean rewards m_i; `noise_variance` (N,) the variances of a reward; `coordinates` (N, d)
+    where the arms lie, or None; `shape` the rows and columns of a grid in which the arms are read row by row, or
+    None.
+    """
+
+    means: Array
+    noise_variance: Array
+
+    def __init__(self, means: Any, coordinates: Any = None, shape: tuple[int, ...] | None = None) -> None:
+        self.means = checks.finite("means", means)
+        if self.means.ndim != 1 or not self.means.size:
+            raise ValueError(f"means must be a list of numbers, one per arm, but its shape is {self.means.shape}.")
+        frozen(self.means)
+        self.coordinates = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
+        if self.coordinates is not None and len(self.coordinates) != self.arms:
+            raise ValueError(f"coordinates must have {self.arms} rows, one per arm, but {len(self.coordinates)} came.")
+        self.shape = None if shape is None else tuple(checks.integer("shape", n, least=1) for n in shape)
+        if self.shape is not None and int(np.prod(self.shape)) != self.arms:
+            raise ValueError(
+                f"a grid of shape {self.shape} has {np.prod(self.shape)} cells, but there are {self.arms} arms."
+            )
+
+    @property
+    def arms(self) -> int:
+        """The number of arms, N."""
+        return self.means.size
+
+    @cached_property
+    def gaps(self) -> Array:
+        """Delta_i: how much less than the best arm's each arm's mean reward is."""
+        return frozen(self.means.max() - self.means)
+
+    @abstractmethod
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        """Return the noise of each time step, drawn before any arm is chosen."""
+
+    @abstractmethod
+    def reward(self, arm: int, noise: float) -> float:
+        """Return the reward of an arm that is chosen when the noise is this."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} with {self.arms} arms, means {self.means.min():g} to {self.means.max():g}>"
+
+
+@final
+class GaussianBandit(Environment):
+    """Arms with Gaussian rewards (section 3): r = m_i + sigma_i eps.
+
+    >>> bandit = GaussianBandit(means=[1.0, 3.0], noise_variance=4.0)
+    >>> bandit.gaps, bandit.reward(1, noise=0.5)
+    (array([2., 0.]), 4.0)
+    """
+
+    def __init__(
+        self, means: Any, noise_variance: Any, coordinates: Any = None, shape: tuple[int, ...] | None = None
+    ) -> None:
+        super().__init__(means, coordinates, shape)
+        self.noise_variance = frozen(checks.noise(noise_variance, self.arms))
+
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        """Return standard normal noise."""
+        return rng.standard_normal(horizon)
+
+    def reward(self, arm: int, noise: float) -> float:
+        """Return m_i + sigma_i eps."""
+        return float(self.means[arm] + np.sqrt(self.noise_variance[arm]) * noise)
+
+
+@final
+class BernoulliBandit(Environment):
+    """Arms with rewards 1 (with probability m_i) or 0 (section 2.2).
+
+    >>> BernoulliBandit(means=[0.2, 0.7]).reward(1, noise=0.5)
+    1.0
+    """
+
+    def __init__(self, means: Any, coordinates: Any = None, shape: tuple[int, ...] | None = None) -> None:
+        super().__init__(means, coordinates, shape)
+        if not ((self.means >= 0) & (self.means <= 1)).all():
+            raise ValueError(
+                f"the means of 0/1 rewards must lie in [0, 1], but they run to {np.abs(self.means).max():g}."
+            )
+        self.noise_variance = frozen(self.means * (1 - self.means))
+
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        """Return noise uniform on [0, 1)."""
+        return rng.random(horizon)
+
+    def reward(self, arm: int, noise: float) -> float:
+        """Return 1 if the noise is below m_i, else 0."""
+        return float(noise < self.means[arm])

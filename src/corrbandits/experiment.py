@@ -1,0 +1,269 @@
+"""An experiment written down in a TOML file: what there is, what is believed of it, who plays, how long.
+
+    [arms]           where the arms lie: grid = [rows, columns]; or csv = "sites.csv", relative to this file, with
+                     columns x and y, x alone, or latitude and longitude; or nowhere: count = 5
+    [truth]          landscape = "two_peaks" (then [arms] may be left out), means = [...], column = "yield" (of the csv)
+                     or draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1, mean = 0.0 };
+                     noise_variance (one or one per arm), or rewards = "bernoulli" for rewards 0 and 1
+    [priors.NAME]    mean (one or one per arm; 0 if left out) or column = "prior_mean"; then one of
+                     kernel = { name = "exponential", length = 4.0, variance = 10.0, distance = "euclidean" },
+                     covariance = [[...]], variance (one, inf or one per arm), variance_column = "prior_variance";
+                     noise_variance (the truth's if left out). For rewards 0 and 1 also: successes, failures
+    [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
+                     if left out)
+    [run]            horizon, runs (100 if left out), seed (0 if left out)
+
+Whatever is wrong is refused before any work begins, with its line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits import checks, landscapes
+from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
+from corrbandits.belief import Belief, Beta, Correlated, Independent
+from corrbandits.checks import Array
+from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
+from corrbandits.kernels import Exponential, Kernel, Matern32, Matern52, RationalQuadratic, Scaled, SquaredExponential
+from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, IndexPolicy, Policy
+from corrbandits.settings import Table, read_toml
+from corrbandits.tables import Column, numeric_column, places, read_columns
+
+KERNELS: dict[str, Any] = {
+    "exponential": Exponential,
+    "squared_exponential": SquaredExponential,
+    "matern32": Matern32,
+    "matern52": Matern52,
+    "rational_quadratic": RationalQuadratic,
+}
+_RULES = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Thompson, KnowledgeGradient, UCB1, EpsilonGreedy, Greedy, Uniform)
+RULES: dict[str, Any] = {rule.__name__: rule for rule in _RULES}
+LANDSCAPES = {"two_peaks": landscapes.two_peaks}
+
+A_PRIOR = "[priors.flat] with variance = inf"
+A_POLICY = '[policies.mine] with rule = "UCL" and prior = "flat"'
+A_KERNEL = 'kernel = { name = "exponential", length = 4.0, variance = 10.0 }'
+A_DRAW = 'draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1 }'
+
+MOST_ARMS = 10_000_000
+"""More arms than this are taken for a slip of the pen, before memory is sought for them."""
+
+
+class ExperimentError(ValueError):
+    """What is wrong in an experiment file: the file, the line, what was expected, what came, what to do."""
+
+
+@final
+@dataclass(frozen=True)
+class Experiment:
+    """What an experiment file describes: the arguments of `simulate`."""
+
+    environment: Environment
+    policies: dict[str, tuple[Policy, Belief]]
+    horizon: int
+    runs: int
+    seed: int
+
+
+def load(path: str | os.PathLike[str]) -> Experiment:
+    """Return the experiment that a TOML file describes; the opening of this module says what may stand in one.
+
+    What is wrong in it is an `ExperimentError` with the file, the line and the remedy.
+    """
+    top = read_toml(path, ExperimentError)
+    top.only(("arms", "truth", "priors", "policies", "run"))
+    truth = top.table("truth", '[truth] with landscape = "two_peaks"')
+    truth.only(("landscape", "means", "column", "draw", "noise_variance", "rewards"))
+    # numbers that overflow end in arrays that are not finite, and these are refused
+    with np.errstate(all="ignore"):
+        horizon, runs, seed = _run(top.table("run", "[run] with horizon = 1000"))
+        arms = _arms(top, truth)
+        environment = _environment(truth, arms)
+        priors = {name: _prior(table, arms, environment) for name, table in top.tables("priors", A_PRIOR).items()}
+        players = {name: _player(table, priors, horizon) for name, table in top.tables("policies", A_POLICY).items()}
+    return Experiment(environment, players, horizon, runs, seed)
+
+
+@final
+@dataclass(frozen=True)
+class _Arms:
+    """How many arms there are, where they lie, and the columns of their CSV file."""
+
+    count: int
+    places: Array | None = None
+    shape: tuple[int, ...] | None = None
+    csv: Path | None = None
+    columns: Mapping[str, Column] = dataclasses.field(default_factory=dict)
+
+    def column(self, table: Table, key: str) -> Array:
+        """Return the column of the CSV file that a key names, as numbers."""
+        with table.blame(key):
+            name = checks.text(key, table.values[key])
+            if self.csv is None:
+                raise ValueError(f'{key} must go with csv = "sites.csv" in [arms], but no file came. Name one there.')
+            return numeric_column(self.columns, name, self.csv)
+
+    def coordinates(self) -> Array:
+        """Return where the arms lie; refuse arms that lie nowhere."""
+        if self.places is None:
+            raise ValueError("a kernel needs arms with coordinates, but these have none. Use grid or csv in [arms].")
+        return self.places
+
+
+def _run(table: Table) -> tuple[int, int, int]:
+    table.only(("horizon", "runs", "seed"))
+    with table.blame("horizon"):
+        horizon = checks.integer("horizon", table.need("horizon", "horizon = 1000"), least=1)
+        runs = checks.integer("runs", table.values.get("runs", 100), least=1)
+        return horizon, runs, checks.integer("seed", table.values.get("seed", 0), least=0)
+
+
+def _arms(top: Table, truth: Table) -> _Arms:
+    if "arms" in top.values or "landscape" not in truth.values:
+        return _listed_arms(top.table("arms", "[arms] with grid = [10, 10]"))
+    surface = truth.choice("landscape", LANDSCAPES)()
+    return _Arms(surface.arms, surface.coordinates, surface.shape)
+
+
+def _listed_arms(table: Table) -> _Arms:
+    table.only(("grid", "csv", "count"))
+    way = table.one_of(("grid", "csv", "count"))
+    value = table.values[way]
+    with table.blame(way):
+        if way == "csv":
+            return _arms_of_csv(table.file.parent / checks.text("csv", value))
+        if way == "grid" and not (isinstance(value, list) and len(value) == 2):
+            raise ValueError(f"grid must be [rows, columns], such as [10, 10], but {value!r:.60} came.")
+        sides = [checks.integer(way, side, least=1) for side in (value if way == "grid" else [value])]
+        if (count := math.prod(sides)) > MOST_ARMS:
+            raise ValueError(f"{way} must give at most {MOST_ARMS:,} arms, but {count:,} came.")
+        return _Arms(count) if way == "count" else _Arms(count, landscapes.grid(*sides), tuple(sides))
+
+
+def _arms_of_csv(path: Path) -> _Arms:
+    columns = read_columns(path)
+    return _Arms(len(next(iter(columns.values()))), places(columns, path), csv=path, columns=columns)
+
+
+def _environment(truth: Table, arms: _Arms) -> Environment:
+    way = truth.one_of(("landscape", "means", "column", "draw"))
+    bernoulli = "rewards" in truth.values and truth.choice("rewards", {"gaussian": False, "bernoulli": True})
+    with truth.blame(way):
+        surface = _surface(truth, arms) if way == "landscape" else None
+        means = _means(truth, arms, way) if surface is None else surface.means
+        if bernoulli:
+            if "noise_variance" in truth.values:
+                raise ValueError("noise_variance must not stand with bernoulli rewards: their means say it. Remove it.")
+            return BernoulliBandit(means, arms.places, arms.shape)
+        if surface is not None and "noise_variance" not in truth.values:
+            return surface
+        return GaussianBandit(means, truth.need("noise_variance", "noise_variance = 10.0"), arms.places, arms.shape)
+
+
+def _surface(truth: Table, arms: _Arms) -> GaussianBandit:
+    surface = truth.choice("landscape", LANDSCAPES)()
+    if arms.shape != surface.shape:
+        raise ValueError(
+            f"landscape must go with [arms] grid = {list(surface.shape or ())}, but other arms came. Leave [arms] out."
+        )
+    return surface
+
+
+def _means(truth: Table, arms: _Arms, way: str) -> Array:
+    if way == "column":
+        return arms.column(truth, way)
+    if way == "draw":
+        return _drawn(truth.table("draw", A_DRAW), arms)
+    means = checks.finite("means", truth.values[way])
+    if means.shape != (arms.count,):
+        came = len(means) if means.ndim == 1 else f"an array of shape {means.shape}"
+        raise ValueError(f"means must be {arms.count} numbers, one per arm of [arms], but {came} came.")
+    return means
+
+
+def _drawn(table: Table, arms: _Arms) -> Array:
+    kernel = _kernel(table, "kernel", others=("seed", "mean"))
+    with table.blame("kernel"):
+        seed, mean = table.need("seed", "seed = 1"), table.values.get("mean", 0.0)
+        return landscapes.draw(kernel, arms.coordinates(), noise_variance=1.0, seed=seed, mean=mean).means
+
+
+def _kernel(table: Table, name: str, others: Collection[str] = ()) -> Kernel:
+    kernel = table.choice(name, KERNELS)
+    table.only((name, "variance", *(field.name for field in dataclasses.fields(kernel)), *others))
+    with table.blame(name):
+        return Scaled(_built(table, kernel), table.need("variance", "variance = 10.0"))
+
+
+def _prior(table: Table, arms: _Arms, environment: Environment) -> Belief:
+    gaussian, beta = ("kernel", "covariance", "variance", "variance_column"), ("successes", "failures")
+    table.only(("mean", "column", *gaussian, *beta, "noise_variance"))
+    if any(key in table.values for key in beta):
+        return _beta(table, beta, environment)
+    way = table.one_of((*gaussian, *beta))
+    with table.blame(way):
+        return _gaussian(table, way, arms, environment)
+
+
+def _gaussian(table: Table, way: str, arms: _Arms, environment: Environment) -> Belief:
+    values = table.values
+    mean = values.get("mean", 0.0)
+    if "column" in values:
+        mean = arms.column(table, table.one_of(("mean", "column")))
+    common = {"mean": mean, "noise_variance": values.get("noise_variance", environment.noise_variance)}
+    if way == "kernel":
+        kernel = _kernel(table.table("kernel", A_KERNEL), "name")
+        return Correlated(kernel=kernel, coordinates=arms.coordinates(), **common)
+    if way == "covariance":
+        matrix, n = checks.finite(way, values[way]), arms.count
+        if matrix.shape != (n, n):
+            raise ValueError(f"{way} must be {n} rows of {n} numbers, one per arm, but its shape is {matrix.shape}.")
+        return Correlated(covariance=matrix, **common)
+    variance = arms.column(table, way) if way == "variance_column" else values[way]
+    return Independent(variance=variance, arms=arms.count, **common)
+
+
+def _beta(table: Table, allowed: Collection[str], environment: Environment) -> Belief:
+    given = next(key for key in table.values if key in allowed)
+    if not isinstance(environment, BernoulliBandit):
+        raise table.error(f'{given} must go with rewards = "bernoulli" in [truth]. Use variance or kernel here.', given)
+    for key in table.values:
+        if key not in allowed:
+            raise table.error(
+                f"{key} must not stand beside {given}: a Beta prior has {' and '.join(allowed)} alone.", key
+            )
+    with table.blame(given):
+        return Beta(**table.values, arms=environment.arms)
+
+
+def _player(table: Table, priors: Mapping[str, Belief], horizon: int) -> tuple[Policy, Belief]:
+    rule = table.choice("rule", RULES)
+    fields = dataclasses.fields(rule)
+    flags = [field.name for field in fields if field.type in ("bool", bool)]
+    table.only(("rule", "prior", *(field.name for field in fields)), flags)
+    belief = table.choice("prior", priors)
+    with table.blame("rule"):
+        policy: Policy = _built(table, rule, horizon=horizon)
+        if isinstance(policy, IndexPolicy):
+            for t in (1, horizon):  # a schedule or a belief that does not fit shows here, not in the middle of a run
+                policy.index(belief, t)
+    return policy, belief
+
+
+def _built(table: Table, kind: Any, **defaults: Any) -> Any:
+    """Return a dataclass with the fields the table gives, or else the defaults, or else its own."""
+    given = {**defaults, **table.values}
+    fields = dataclasses.fields(kind)
+    for field in fields:
+        if field.default is dataclasses.MISSING and field.name not in given:
+            table.need(field.name)
+    return kind(**{field.name: given[field.name] for field in fields if field.name in given})

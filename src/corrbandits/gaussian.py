@@ -1,0 +1,177 @@
+"""Gaussian inference on arrays: the rank-one update, the one-shot formula, roots and quantiles.
+
+name     shape      meaning                                            paper
+S        (N, N)     covariance of the mean rewards                     Sigma(t)
+noise    () or (N,) variance of one reward, or of an average           sigma_s^2
+A        (k,)       the arms that have been seen                       -
+D        (k,)       variance of each seen arm's average reward         the entries of P(t)
+M        (k, k)     covariance of the averages, S0_AA + diag(D)        -
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from corrbandits.blas import one_thread
+from corrbandits.checks import Array, Integers
+
+
+def upper_quantile(log_tail: Any) -> Any:
+    """Return the z that a standard normal variable exceeds with probability exp(log_tail), computed from that tail.
+
+    >>> upper_quantile([math.log(0.025), -1000.0]).round(4)   # the second tail is far below the smallest double
+    array([ 1.96  , 44.6157])
+    """
+    from scipy.special import ndtri_exp
+
+    return -ndtri_exp(log_tail)
+
+
+def shrink(S: Array, arm: int, noise: float) -> Array:
+    """Return the covariance after a reward of `arm` (eq. sherman-morrison).
+
+    The arm's own row is a product, v sigma_s^2 / (sigma_s^2 + v_k), and so without cancellation however small its
+    variance gets; the others are S_ij - g_i g_j with one g, which keeps them symmetric to the last bit.
+    """
+    row = consistent_row(S, arm)
+    total = noise + row[arm]
+    g = row / math.sqrt(total)
+    g[arm] = 0.0
+    new: Array = np.multiply(g[:, None], -g)
+    new += S
+    new[arm] = new[:, arm] = row * (noise / total)
+    _set_variances(new, arm, noise * (row[arm] / total))
+    return new
+
+
+def consistent_row(S: Array, arm: int) -> Array:
+    """Return one row of the covariance, no entry beyond sqrt(S_ii S_jj).
+
+    Beyond lies only the rounding of a nearly singular covariance, which updates with little noise would multiply
+    without end.
+    """
+    deviation = np.sqrt(S.diagonal())
+    most = deviation * deviation[arm]
+    row: Array = np.clip(S[arm], -most, most)
+    row[arm] = S[arm, arm]
+    return row
+
+
+def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Array) -> tuple[Array, Array]:
+    """Return posterior mean and covariance from counts and sums (eq. inference-corr-simplified).
+
+    Written from S0, not from its inverse: S = S0 - S0_A' M^-1 S0_A, with M = S0_AA + diag(D). A seen arm whose
+    average is more precise than its prior takes the equal form without cancellation instead: its row is D_i (M^-1
+    S0_A)_i, its mean rbar_i - D_i (M^-1 (rbar - mu_0))_i.
+    """
+    from scipy.linalg import cholesky, solve_triangular
+
+    A = np.flatnonzero(counts)
+    if not A.size:
+        return mean.copy(), S0.copy()
+    D = noise[A] / counts[A]
+    average = sums[A] / counts[A]
+    rows = S0[A]
+    M = rows[:, A]
+    M[np.diag_indices(A.size)] += D
+    with one_thread():
+        try:
+            L = cholesky(M, lower=True, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:  # a singular S0_AA, and D too small to show beside it
+            return _one_by_one(mean, S0, A, D, average)
+        half = solve_triangular(L, rows, lower=True, check_finite=False)
+        whole = solve_triangular(L, half, lower=True, trans="T", check_finite=False)
+        weight = solve_triangular(L, average - mean[A], lower=True, check_finite=False)
+        weight = solve_triangular(L, weight, lower=True, trans="T", overwrite_b=True, check_finite=False)
+        new_mean = mean + rows.T @ weight
+        S = S0 - half.T @ half
+    variances = np.maximum(S.diagonal(), 0.0)
+    precise = np.flatnonzero(S0[A, A] > D)
+    for i in precise[np.argsort(-D[precise], kind="stable")]:  # the most precise last: its row is the most accurate
+        k = A[i]
+        S[k] = S[:, k] = D[i] * whole[i]
+        variances[k] = D[i] * min(max(whole[i, k], 0.0), 1.0)
+        new_mean[k] = average[i] - D[i] * weight[i]
+    np.fill_diagonal(S, variances)
+    return new_mean, S
+
+
+def covariance_root(S: Array) -> Array:
+    """Return R with R R' = S, by Cholesky with pivoting: S may be singular, and nothing is added to it.
+
+    It is the correlations that are factored: what counts as rounding for one arm does not depend on how large
+    another's variance is.
+    """
+    from scipy.linalg.lapack import dpstrf
+
+    deviation = np.sqrt(S.diagonal())
+    with one_thread():
+        factor, pivots, rank, _ = dpstrf(correlations(S), lower=1)
+    root = np.zeros_like(S)
+    root[pivots - 1, :rank] = np.tril(factor)[:, :rank]
+    return np.asarray(deviation[:, None] * root)
+
+
+def correlations(S: Array) -> Array:
+    """Return rho_ij; 0 between two arms of which one is known, 1 of every arm with itself."""
+    deviation = np.sqrt(S.diagonal())
+    inverse = np.divide(1.0, deviation, out=np.zeros(len(S)), where=deviation > 0)
+    rho: Array = S * inverse[:, None]
+    rho *= inverse
+    # |rho| <= 1; beyond it lies the rounding of a nearly singular covariance
+    np.clip(rho, -1.0, 1.0, out=rho)
+    np.fill_diagonal(rho, 1.0)
+    return rho
+
+
+def refuse_indefinite(S: Array) -> Array:
+    """Return the covariance, symmetric to the last bit; refuse one that is not symmetric or has a negative eigenvalue.
+
+    Rounding is not refused: S_ij and S_ji may differ by 1e-12 sqrt(S_ii S_jj), and the smallest eigenvalue may be
+    -N 1e-14 times the largest.
+    """
+    if S.ndim != 2 or S.shape[0] != S.shape[1] or not S.size:
+        raise ValueError(f"covariance must be a square matrix, one row per arm, but its shape is {S.shape}.")
+    variances = S.diagonal()
+    if (variances < 0).any():
+        arm = int(variances.argmin())
+        raise ValueError(f"variances must be at least 0, but the covariance has {variances[arm]:g} for arm {arm}.")
+    deviation = np.sqrt(variances)
+    asymmetry = np.abs(S - S.T)
+    if (asymmetry > 1e-12 * np.outer(deviation, deviation)).any():
+        i, j = (int(x) for x in np.unravel_index(asymmetry.argmax(), S.shape))
+        raise ValueError(
+            f"covariance must be symmetric, but its entry ({i}, {j}) is {S[i, j]:g} and ({j}, {i}) is {S[j, i]:g}. "
+            "If that is rounding, pass (S + S.T) / 2."
+        )
+    S = S if not asymmetry.any() else S / 2 + S.T / 2
+    with one_thread():
+        try:
+            np.linalg.cholesky(S)
+        except np.linalg.LinAlgError:
+            eigenvalues = np.linalg.eigvalsh(S)
+            if eigenvalues[0] < -len(S) * 1e-14 * eigenvalues[-1]:
+                raise ValueError(
+                    f"covariance must have no negative eigenvalue, but its smallest is {eigenvalues[0]:.6g} (largest "
+                    f"{eigenvalues[-1]:.6g}). Covariances guessed entry by entry often clash: use a kernel."
+                ) from None
+    return S
+
+
+def _one_by_one(mean: Array, S0: Array, A: Integers, D: Array, average: Array) -> tuple[Array, Array]:
+    """Return what `condition` does, by one rank-one update for each seen arm: slower, but no singular S0 stops it."""
+    S = S0
+    for k, d, r in zip(A.tolist(), D.tolist(), average.tolist(), strict=True):
+        mean = mean + consistent_row(S, k) / (d + S[k, k]) * (r - mean[k])
+        S = shrink(S, k, d)
+    return mean, S
+
+
+def _set_variances(S: Array, arm: int, variance: float) -> None:
+    """Set one variance, and let no rounding push another below 0."""
+    variances = np.maximum(S.diagonal(), 0.0)
+    variances[arm] = variance
+    np.fill_diagonal(S, variances)

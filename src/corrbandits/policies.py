@@ -1,0 +1,267 @@
+"""Rules that choose an arm from a belief: the paper's two algorithms, and the limits they are compared with.
+
+    name       meaning                                                          paper
+    index      the number an arm is chosen by                                   Q_i(t)
+    log_tail   logarithm of the tail probability of a credible limit            log alpha_t
+    width      how many standard deviations the limit lies above the mean       Phi^-1(1 - alpha_t)
+    K, a, nu   parameters of the two algorithms                                 K, a, nu
+
+A policy is frozen and holds no state: what it knows is the belief and the time t, which counts every decision from
+1. Ties go to the arm of lowest index. An arm of which nothing is known (infinite variance) is taken before any
+other, whatever the rule.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from corrbandits import checks
+from corrbandits.belief import Belief, GaussianBelief
+from corrbandits.checks import Array, Integers
+from corrbandits.gaussian import upper_quantile
+
+Arms = Sequence[int] | Integers
+
+
+class Policy(ABC):
+    """A rule that chooses an arm."""
+
+    def choose(
+        self,
+        belief: Belief,
+        t: int,
+        *,
+        rng: np.random.Generator | None = None,
+        allowed: Arms | None = None,
+        last: int | None = None,
+    ) -> int:
+        """Return the arm to take at time t (from 1), among the allowed ones (by default all).
+
+        Randomised policies need `rng`. `last` is the arm taken before this one, for rules that mind moving; these
+        do not.
+        """
+        t = checks.integer("t", t, least=1)
+        arms = None if allowed is None else _allowed(allowed, belief)
+        pending = self.pending(belief)
+        if pending.any() and (arms is None or pending[arms].any()):
+            return best(np.where(pending, belief.variance, -np.inf), arms)
+        return self._choose(belief, t, rng, arms)
+
+    def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
+        """Return which arms must be tried before the rule proper begins, the one of largest variance first."""
+        return np.isinf(belief.variance)
+
+    @abstractmethod
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int: ...
+
+
+class IndexPolicy(Policy):
+    """A rule that takes the arm of largest index."""
+
+    @abstractmethod
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return Q_i(t), from the rewards seen before time t; it is defined during initialisation too."""
+
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
+        return best(self.index(belief, t), arms)
+
+
+class LimitPolicy(IndexPolicy):
+    """A rule whose index is the mean and so many standard deviations."""
+
+    @abstractmethod
+    def width(self, t: Any, arms: int) -> Any:
+        """Return how many standard deviations above its mean an arm's limit lies at time t, or at each of many."""
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return mu_i + width s_i."""
+        t = checks.integer("t", t, least=1)
+        return belief.limit(self.width(t, belief.arms))
+
+
+class CrediblePolicy(LimitPolicy):
+    """A rule whose index is an upper credible limit."""
+
+    @abstractmethod
+    def log_tail(self, t: Any) -> Any:
+        """Return log alpha_t, at one time or at each of many."""
+
+    def width(self, t: Any, arms: int) -> Any:
+        """Return Phi^-1(1 - alpha_t), computed from the upper tail."""
+        return upper_quantile(self.log_tail(t))
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return the upper credible limits of tail probability alpha_t."""
+        t = checks.integer("t", t, least=1)
+        return belief.credible_limit(self.log_tail(t))
+
+
+@dataclass(frozen=True)
+class _PrintedSchedule(CrediblePolicy):
+    """alpha_t = 1 / (K t^a), the formula of section 3.1 (its text says 1 / Kt)."""
+
+    K: float = math.sqrt(2 * math.pi * math.e)
+    a: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.number("K", self.K, above=0)
+        checks.number("a", self.a, above=0)
+
+    def log_tail(self, t: Any) -> Any:
+        """Return -log K - a log t; refused where alpha_t would be 1 or more."""
+        tail = -(math.log(self.K) + self.a * np.log(t))
+        if np.any(tail >= 0):
+            raise ValueError(
+                f"alpha_t = 1 / (K t^a) must be below 1, but K = {self.K:g} makes its logarithm {np.max(tail):g} at "
+                f"t = {np.min(t):g}. Take K above 1; the paper's is sqrt(2 pi e) = 4.13."
+            )
+        return tail
+
+
+@final
+@dataclass(frozen=True)
+class UCL(_PrintedSchedule):
+    """The upper credible limit algorithm (section 3.1): Q_i(t) = mu_i + s_i Phi^-1(1 - 1 / (K t^a)).
+
+    On a `Correlated` belief it is the plain index without initialisation. Theorem 1 asks for a > (4/3)(1 + delta^2
+    / (1 - epsilon)).
+
+    >>> from corrbandits.belief import Independent
+    >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
+    >>> UCL(a=1.0).index(prior, t=1).round(3), UCL(a=1.0).choose(prior, t=1)
+    (array([2.1, 1.7]), 0)
+    """
+
+
+@final
+@dataclass(frozen=True)
+class CorrelatedUCL(_PrintedSchedule):
+    """The correlated UCL algorithm (section 4.1): Q_i(t) = mu_i + s_i sqrt(sum_j rho_ij^2) Phi^-1(1 - 1 / (K t^a)).
+
+    It begins with an initialisation phase: while some variance is above (not at) sigma_s^2 / nu, the arm of largest
+    variance is taken. `factor=False` drops sqrt(sum_j rho_ij^2), which is not needed for a valid limit but guards
+    against over-confident priors.
+
+    >>> from corrbandits.belief import Correlated
+    >>> prior = Correlated(mean=[0.0, 1.0], covariance=[[1.0, 0.6], [0.6, 1.0]], noise_variance=1.0)
+    >>> CorrelatedUCL(a=1.0).index(prior, t=1).round(3)
+    array([0.816, 1.816])
+    """
+
+    nu: float = 1.0
+    factor: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.number("nu", self.nu, above=0, up_to=1)
+        if not isinstance(self.factor, bool):
+            raise TypeError(f"factor must be True or False, but {self.factor!r} came.")
+
+    def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
+        """Return which arms have a variance strictly above sigma_s^2 / nu."""
+        with np.errstate(over="ignore"):
+            return belief.variance > gaussian(self, belief).noise_variance / self.nu
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return Q_i(t), also during initialisation."""
+        t = checks.integer("t", t, least=1)
+        width = self.width(t, belief.arms)
+        return belief.limit(width * gaussian(self, belief).spread() if self.factor else width)
+
+
+@final
+@dataclass(frozen=True)
+class BayesUCB(CrediblePolicy):
+    """Bayes-UCB (section 2.2): the limit of tail probability alpha_t = 1 / (t (log T)^c), T the horizon.
+
+    The guarantee for 0/1 rewards needs c >= 5; c = 0 often does better in practice. With c = 0 the level at t = 1
+    is 0, so every limit is the bottom of its support and the tie goes to arm 0.
+
+    >>> from corrbandits.belief import Beta
+    >>> BayesUCB(horizon=1000, c=0.0).index(Beta(arms=2).observe([0, 1, 1], [1, 1, 0]), t=4).round(4)
+    array([0.866 , 0.6736])
+    """
+
+    horizon: int
+    c: float = 5.0
+
+    def __post_init__(self) -> None:
+        if checks.integer("horizon", self.horizon, least=1) < 3:
+            raise ValueError(
+                f"BayesUCB needs a horizon of at least 3, so that log T is above 1, but {self.horizon} came."
+            )
+        checks.number("c", self.c, least=0)
+
+    def log_tail(self, t: Any) -> Any:
+        """Return -log t - c log log T."""
+        return -(np.log(t) + self.c * math.log(math.log(self.horizon)))
+
+
+@final
+@dataclass(frozen=True)
+class GPUCB(LimitPolicy):
+    """GP-UCB for finitely many arms: Q_i(t) = mu_i + s_i sqrt(scale beta_t), beta_t = 2 log(N t^2 pi^2 / (6 delta)).
+
+    scale = 1 is the theory's; 0.2 is its authors' choice in practice.
+
+    >>> from corrbandits.belief import Independent
+    >>> GPUCB(delta=0.1).index(Independent(mean=0.0, variance=1.0, noise_variance=1.0, arms=4), t=1).round(3)
+    array([2.894, 2.894, 2.894, 2.894])
+    """
+
+    delta: float = 0.1
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.number("delta", self.delta, above=0, up_to=1)
+        checks.number("scale", self.scale, above=0)
+
+    def width(self, t: Any, arms: int) -> Any:
+        """Return sqrt(scale beta_t)."""
+        beta = 2 * (math.log(arms * math.pi**2 / (6 * self.delta)) + 2 * np.log(t))
+        return np.sqrt(self.scale * beta)
+
+
+@final
+@dataclass(frozen=True)
+class Greedy(LimitPolicy):
+    """The arm of largest posterior mean.
+
+    >>> from corrbandits.belief import Independent
+    >>> Greedy().choose(Independent(mean=[0.0, 2.0], variance=1.0, noise_variance=1.0), t=1)
+    1
+    """
+
+    def width(self, t: Any, arms: int) -> Any:
+        """Return 0."""
+        return 0.0 * np.asarray(t)
+
+
+def best(index: Array, arms: Integers | None = None) -> int:
+    """Return the arm of largest index among the given ones; ties go to the lowest arm.
+
+    >>> best(np.array([1.0, 3.0, 3.0])), best(np.array([1.0, 3.0, 3.0]), np.array([0, 2]))
+    (1, 2)
+    """
+    return int(index.argmax()) if arms is None else int(arms[index[arms].argmax()])
+
+
+def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
+    """Return the belief if it is Gaussian; refuse it in the policy's name otherwise."""
+    if not isinstance(belief, GaussianBelief):
+        raise TypeError(f"{type(policy).__name__} needs a Gaussian belief, but a {type(belief).__name__} came.")
+    return belief
+
+
+def _allowed(allowed: Arms, belief: Belief) -> Integers:
+    arms = np.unique(checks.arm_array(allowed, belief.arms))
+    if not arms.size:
+        raise ValueError("allowed must name at least one arm, but it is empty.")
+    return arms

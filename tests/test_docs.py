@@ -1,0 +1,121 @@
+"""The documents are executed: every snippet, every command, every picture, every row of the README's table."""
+
+import doctest
+import importlib
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import corrbandits
+from corrbandits import landscapes, paper, plots, theory
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BIN = Path(sys.executable).parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page, language):
+    return [text for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_snippets_print_what_they_say(page):
+    for text in blocks(page, "python"):
+        assert ">>>" in text, "a snippet without a prompt is not executed"
+    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0
+
+
+def commands():
+    for page in PAGES:
+        for text in blocks(page, "console"):
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, _, expected = part.partition("\n")
+                yield pytest.param(page, command, expected, id=f"{page.name}: {command}")
+
+
+@pytest.mark.parametrize(("page", "command", "expected"), list(commands()))
+def test_commands_print_what_they_say(page, command, expected, tmp_path):
+    for text in blocks(page, "toml"):
+        name = re.match(r"# (\S+)\n", text).group(1)
+        (tmp_path / name).write_text(text)
+    program, *arguments = shlex.split(command)
+    done = subprocess.run(
+        [BIN / program, *arguments], cwd=tmp_path, capture_output=True, text=True, env={"COLUMNS": "100", "PATH": ""}
+    )
+    assert done.returncode == 0, done.stderr
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(expected, done.stdout, flags), done.stdout
+
+
+def test_help_fits_one_screen():
+    done = subprocess.run([BIN / "corrbandits", "--help"], capture_output=True, text=True, env={"COLUMNS": "80"})
+    assert len(done.stdout.splitlines()) <= 24
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_every_command_is_documented():
+    from corrbandits.cli import app
+
+    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    documented = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for name in names:
+        assert f"$ corrbandits {name} --help" in documented
+
+
+def test_every_public_name_is_documented_with_an_example():
+    documented = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    abstract = {"Belief", "Environment", "Kernel", "Policy"}
+    for name in corrbandits.__all__:
+        assert f"corrbandits.{name}\n" in documented, name
+        thing = getattr(corrbandits, name)
+        assert thing.__doc__, name
+        if name not in abstract and not hasattr(thing, "__path__") and thing.__class__.__name__ != "module":
+            assert ">>>" in thing.__doc__, name
+
+
+def test_every_row_of_the_readmes_table_points_at_code_and_tests_that_exist():
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    rows = re.findall(r"^\|(.+)\|(.+)\|(.*)\|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)[2:]
+    assert len(rows) > 10
+    for _, code, test in rows:
+        for reference in re.findall(r"`([\w.]+)`", code):
+            module, *attributes = reference.split(".")
+            thing = importlib.import_module(f"corrbandits.{module}")
+            for attribute in attributes:
+                thing = getattr(thing, attribute)
+        for name in re.findall(r"`(\w+)`", test):
+            assert f"def {name}(" in sources, name
+
+
+def test_the_readme_is_under_two_screens():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 64
+
+
+def test_the_picture_in_the_docs_is_the_one_the_command_draws(tmp_path):
+    from matplotlib.image import imread
+
+    surface = landscapes.two_peaks()
+    trace = paper.Figures.simulated(surface, paper.HORIZON, paper.RUNS, 0).ill
+    bound = theory.lai_robbins(surface, paper.HORIZON)
+    figure = plots.regret_with_start(trace, "Ill-informed priors", lower_bound=bound, until=1_000)
+    plots.save(figure, tmp_path / "figure2.png")
+    drawn, kept = imread(tmp_path / "figure2.png"), imread(ROOT / "docs" / "figure2.png")
+    assert drawn.shape == kept.shape
+    assert np.abs(drawn - kept).mean() < 0.01  # another build of the same fonts may shift a pixel
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", ROOT / "docs", tmp_path],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "CorrelatedUCL" in (tmp_path / "api.html").read_text(encoding="utf-8")

@@ -1,0 +1,224 @@
+import threading
+from decimal import Decimal, localcontext
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from contracts import GRID, QUICK, decimals, inverse
+from corrbandits.blas import one_thread
+from corrbandits.gaussian import (
+    condition,
+    consistent_row,
+    correlations,
+    covariance_root,
+    refuse_indefinite,
+    shrink,
+    upper_quantile,
+)
+from corrbandits.kernels import SquaredExponential
+
+
+def random_covariance(rng, n, rank=None):
+    root = rng.standard_normal((n, rank or n)) * 10 ** rng.uniform(-2, 2, (n, 1))
+    return root @ root.T
+
+
+# quantiles
+
+
+@pytest.mark.parametrize("log_tail", [-1e-9, -0.1, -0.69, -1.0, -3.7, -30.0, -700.0, -746.0, -1100.0, -1e6])
+def test_quantiles_come_from_the_tail(log_tail):
+    with mpmath.workdps(40):
+        z = mpmath.mpf(float(upper_quantile(log_tail)))
+        log_survival = mpmath.log(mpmath.erfc(z / mpmath.sqrt(2)) / 2)
+        hazard = mpmath.npdf(z) / mpmath.exp(log_survival)  # |d log P(Z > z) / dz|
+        assert abs(log_survival - log_tail) / hazard <= 1e-11 * max(abs(z), 0.1)
+
+
+@QUICK
+@given(st.floats(-1e5, -1e-12), st.floats(-1e5, -1e-12))
+def test_a_smaller_tail_has_a_larger_quantile(one, other):
+    assert (one <= other) == (upper_quantile(one) >= upper_quantile(other)) or one == other
+
+
+# the rank-one update
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1.0, 1e6])
+def test_shrinking_adds_to_the_precision(noise):
+    rng = np.random.default_rng(0)
+    S = refuse_indefinite(random_covariance(rng, 6))
+    new = shrink(S, 2, noise)
+    with localcontext(prec=60):
+        precision = inverse(decimals(S))
+        precision[2, 2] += 1 / Decimal(noise)
+        exact = inverse(precision).astype(float)
+    scale = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
+    assert (np.abs(new - exact) <= 1e-7 * scale).all()  # the condition number is some 1e8
+    assert np.array_equal(new, new.T)
+    assert (new.diagonal() <= S.diagonal()).all()
+
+
+def test_the_arm_taken_keeps_its_digits_however_small_its_variance():
+    S = np.array([[1.0, 0.5], [0.5, 1.0]])
+    for _ in range(1000):
+        S = shrink(S, 0, 1e-9)
+    # 1000 rewards are one of noise 1e-12: S_00 = 1e-12 / (1 + 1e-12), S_01 = S_00 / 2
+    assert S[0, 0] == pytest.approx(1e-12 / (1 + 1e-12), rel=1e-12)
+    assert S[0, 1] == pytest.approx(0.5e-12 / (1 + 1e-12), rel=1e-12)
+    assert S[1, 1] == pytest.approx(0.75, rel=1e-9)
+
+
+def test_shrinking_does_not_touch_what_it_is_given():
+    S = np.array([[2.0, 1.0], [1.0, 2.0]])
+    shrink(S, 0, 1.0)
+    assert S.tolist() == [[2, 1], [1, 2]]
+
+
+def test_a_row_beyond_all_correlation_is_brought_back():
+    S = np.array([[1e-20, 1e-9, -3.0], [1e-9, 1.0, 0.5], [-3.0, 0.5, 4.0]])
+    assert consistent_row(S, 0) == pytest.approx([1e-20, 1e-10, -2e-10], rel=1e-12)
+    assert np.array_equal(consistent_row(S, 1)[1:], S[1, 1:])
+    new = shrink(S, 0, 1e-30)
+    assert (new.diagonal() >= 0).all()
+    assert (new.diagonal() <= S.diagonal()).all()
+
+
+# all rewards at once
+
+
+def test_conditioning_on_nothing_returns_copies():
+    mean, S = np.zeros(2), np.eye(2)
+    new_mean, new_S = condition(mean, S, np.ones(2), np.zeros(2, dtype=np.int64), np.zeros(2))
+    assert new_mean is not mean
+    assert new_S is not S
+    assert np.array_equal(new_S, S)
+
+
+@pytest.mark.parametrize("noise", [1e-15, 1e-16, 1e-17, 1e-30])
+def test_twins_measured_with_next_to_no_noise(noise):
+    # M = 11' + noise I is singular in doubles; the twins' mean reward is the average, their variance noise / 2
+    S0 = np.ones((3, 3))
+    mean, S = condition(np.zeros(3), S0, np.full(3, noise), np.array([1, 1, 0]), np.array([3.0, 3.0, 0.0]))
+    assert mean == pytest.approx([3.0] * 3, rel=1e-12)
+    assert (S.diagonal() >= 0).all()
+    assert (S.diagonal()[:2] <= noise).all()
+    assert S[2, 2] <= 4 * np.finfo(float).eps  # what S0 - S0 leaves
+
+
+def test_known_arms_learn_nothing_and_teach_nothing():
+    S0 = np.diag([0.0, 1.0])
+    mean, S = condition(np.array([5.0, 0.0]), S0, np.ones(2), np.array([10, 1]), np.array([90.0, 4.0]))
+    assert mean == pytest.approx([5.0, 2.0], rel=1e-15)
+    assert pytest.approx(np.diag([0.0, 0.5]), rel=1e-15) == S
+
+
+# roots and correlations
+
+
+@pytest.mark.parametrize("rank", [1, 3, 8])
+def test_the_root_multiplies_back(rank):
+    S = random_covariance(np.random.default_rng(rank), 8, rank)
+    R = covariance_root(S)
+    scale = np.sqrt(np.outer(S.diagonal(), S.diagonal()))
+    assert (np.abs(R @ R.T - S) <= 1e-13 * scale).all()
+
+
+def test_the_root_of_a_covariance_singular_to_rounding():
+    S = 10 * SquaredExponential(30.0)(GRID)
+    R = covariance_root(S)
+    assert np.abs(R @ R.T - S).max() <= 1e-12
+    assert not covariance_root(np.zeros((3, 3))).any()
+
+
+def test_correlations_are_bounded_and_1_on_the_diagonal():
+    S = np.array([[4.0, 3.0, 1e-9], [3.0, 9.0, 0.0], [1e-9, 0.0, 0.0]])
+    assert correlations(S).tolist() == [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert correlations(np.array([[1.0, 1.0 + 1e-9], [1.0 + 1e-9, 1.0]])).max() == 1.0
+
+
+# what is a covariance
+
+
+def test_a_covariance_singular_to_rounding_is_accepted():
+    for S in (10 * SquaredExponential(40.0)(GRID), np.ones((50, 50)), np.zeros((3, 3)), 1e300 * np.ones((5, 5))):
+        assert np.array_equal(refuse_indefinite(S), S)
+    assert np.linalg.eigvalsh(10 * SquaredExponential(40.0)(GRID))[0] < 0  # so it was worth a test
+
+
+def test_the_smallest_eigenvalue_decides():
+    # the eigenvalues of [[1, r], [r, 1]] are 1 - r and 1 + r; the line is at -2e-14 (1 + r)
+    refuse_indefinite(np.array([[1.0, 1 + 2e-14], [1 + 2e-14, 1.0]]))
+    with pytest.raises(ValueError, match=r"no negative eigenvalue, but its smallest is -1e-07 \(largest 2\)"):
+        refuse_indefinite(np.array([[1.0, 1 + 1e-7], [1 + 1e-7, 1.0]]))
+    with pytest.raises(ValueError, match="no negative eigenvalue"):
+        refuse_indefinite(np.array([[1.0, 1 + 1e-13], [1 + 1e-13, 1.0]]))
+
+
+def test_rounding_is_not_asymmetry():
+    big = 1.7e308  # the sum of two such entries overflows
+    S = np.array([[big, 1e308], [1e308 * (1 + 1e-15), big]])
+    assert np.array_equal(refuse_indefinite(S), refuse_indefinite(S).T)
+    with pytest.raises(ValueError, match=r"symmetric, but its entry \(0, 1\) is 0.5 and \(1, 0\) is 0.6"):
+        refuse_indefinite(np.array([[1.0, 0.5], [0.6, 1.0]]))
+    with pytest.raises(ValueError, match="symmetric"):
+        refuse_indefinite(np.array([[1.0, 0.5], [0.5 + 1e-11, 1.0]]))
+
+
+# BLAS
+
+
+def threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_is_held_to_one_thread_and_given_back():
+    covariance_root(np.eye(2))  # scipy's BLAS is loaded
+    before = threads()
+    assert before
+    with one_thread(), one_thread():
+        assert set(threads()) == {1}
+    assert threads() == before
+    with pytest.raises(ValueError, match="inside"), one_thread():
+        raise ValueError("inside")
+    assert threads() == before
+
+
+def test_a_thread_that_never_came_first_is_held_too():
+    covariance_root(np.eye(2))
+    seen = []
+
+    def look():
+        with one_thread():
+            seen.append(threads())
+
+    with one_thread():  # this thread has set BLAS once
+        pass
+    with threadpool_limits(2, user_api="blas"):  # and holds threadpoolctl's control of it
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+    assert set(seen[0]) == {1}
+
+
+def test_blas_stays_held_until_the_last_thread_leaves():
+    covariance_root(np.eye(2))
+    before, inside, leave = threads(), threading.Event(), threading.Event()
+
+    def hold():
+        with one_thread():
+            inside.set()
+            leave.wait()
+
+    other = threading.Thread(target=hold)
+    with one_thread():
+        other.start()
+        inside.wait()
+    assert set(threads()) == {1}
+    leave.set()
+    other.join()
+    assert threads() == before

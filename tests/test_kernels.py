@@ -127,7 +127,8 @@ def test_points_far_apart_are_uncorrelated_and_never_nan(kernel, distance):
             assert kernel(1.0)(far) == pytest.approx(np.eye(3), abs=1e-15)
             assert kernel((1.0, 1e300))([[x, x] for x in far]) == pytest.approx(np.eye(3), abs=1e-15)
     else:
-        assert kernel(1e-320, distance=distance)([[0.0, 0.0], [1.0, 1.0]]) == pytest.approx(np.eye(2), abs=1e-15)
+        for tiny in (1e-200, 1e-320):
+            assert kernel(tiny, distance=distance)([[0.0, 0.0], [1.0, 1.0]]) == pytest.approx(np.eye(2), abs=1e-15)
 
 
 @pytest.mark.parametrize("distance", ["cityblock", "great_circle"])

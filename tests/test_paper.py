@@ -282,7 +282,7 @@ def test_correlation_plays_a_role_only_for_short_horizons():
 @QUICK
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1), st.floats(0.1, 1))
 def test_the_bounds_on_variances(arms, seed, nu):
-    """(i) s_i^2 <= s2 / (nu + n_i), n_i from after initialisation; s_i^2 >= s2 / (delta_cond^2 + N_i), N_i all samples.
+    """(i) s_i^2 <= s2 / (nu + n_i), n_i since initialisation; s_i^2 >= s2 / (delta_cond^2 + N_i), N_i all samples.
 
     (ii) N_i s_i^4 / s2 <= Var(mu_i) <= s_i^2, which is tighter than the print's factor (mistakes 7 and 8).
     """

@@ -21,7 +21,7 @@ def numbers(name: str, value: Any) -> Array:
     try:
         array = np.asarray(value)
         whole = array.dtype.kind == "O" and all(isinstance(x, (int, float)) for x in array.flat)  # beyond 64 bits
-        if array.dtype.kind not in "buif" and not whole:
+        if array.dtype.kind not in "uif" and not whole:
             raise TypeError(array.dtype)
         result = array.astype(np.float64)
     except (TypeError, ValueError):

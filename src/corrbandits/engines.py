@@ -104,5 +104,6 @@ def why_not_compiled(policy: Policy, belief: Belief, environment: Environment) -
 def thresholds(policy: Policy, belief: GaussianBelief) -> Array:
     """Return the variance above which an arm is taken first: sigma_i^2 / nu, or the largest number there is."""
     if isinstance(policy, CorrelatedUCL):
-        return np.asarray(belief.noise_variance / policy.nu)
+        with np.errstate(over="ignore"):
+            return np.asarray(belief.noise_variance / policy.nu)
     return np.full(belief.arms, np.finfo(np.float64).max)

@@ -242,7 +242,8 @@ class RationalQuadratic(Stationary):
 
     def correlation(self, r: Array) -> Array:
         """Return (1 + r^2 / (2 alpha))^-alpha."""
-        return np.exp(-self.alpha * np.log1p(r**2 / (2 * self.alpha)))
+        with np.errstate(over="ignore"):  # an infinite quotient is a correlation of 0
+            return np.exp(-self.alpha * np.log1p(r**2 / (2 * self.alpha)))
 
 
 def _covariance(other: Any) -> Covariance:

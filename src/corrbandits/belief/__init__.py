@@ -1,0 +1,22 @@
+"""What is believed of every arm's mean reward. A prior is a belief that has seen nothing; observing returns a belief.
+
+    name             shape   meaning                                              paper
+    mean             (N,)    posterior mean                                       mu_i(t)
+    variance         (N,)    posterior variance                                   sigma_i^2(t)
+    covariance       (N, N)  posterior covariance (`Correlated`)                  Sigma(t)
+    noise_variance   (N,)    variance of a reward about its arm's mean            sigma_s^2, here one per arm
+    counts           (N,)    rewards seen per arm                                 n_i(t)
+    sums             (N,)    their sums, correctly rounded                        n_i(t) mbar_i(t)
+
+Beliefs never change: `observe` leaves the belief it is called on as it was. Inference depends on counts and sums
+alone (eq. inference-corr-simplified). `observe` with one reward is the update of eq. correlated-inference, done as
+a rank-one change of the covariance; with many rewards, and in `observe_all` and `merge`, the belief is computed
+afresh from its prior, so that the order of rewards cannot matter.
+"""
+
+from corrbandits.belief.base import Belief, GaussianBelief
+from corrbandits.belief.beta import Beta
+from corrbandits.belief.correlated import Correlated
+from corrbandits.belief.independent import Independent
+
+__all__ = ["Belief", "Beta", "Correlated", "GaussianBelief", "Independent"]

@@ -1,0 +1,191 @@
+"""What every belief offers, and what every Gaussian one."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.checks import Array, Integers
+from corrbandits.gaussian import upper_quantile
+from corrbandits.tally import Tally
+
+
+class Belief(ABC):
+    """What every belief offers; `Independent`, `Correlated` and `Beta` are its kinds."""
+
+    mean: Array
+    variance: Array
+    _tally: Tally
+
+    @property
+    def arms(self) -> int:
+        """The number of arms, N."""
+        return self.mean.size
+
+    @property
+    def counts(self) -> Integers:
+        """How many rewards each arm has given."""
+        return self._tally.counts
+
+    @property
+    def sums(self) -> Array:
+        """The sum of each arm's rewards, correctly rounded whatever their order."""
+        return self._tally.sums
+
+    def observe(self, arm: int | Sequence[int] | Integers, reward: float | Sequence[float] | Array) -> Self:
+        """Return the belief after one reward, or after many: then `arm` and `reward` are sequences, in any order."""
+        if isinstance(arm, (int, np.integer)):
+            return self._observe_one(checks.arm(arm, self.arms), self._reward(reward))
+        arms = checks.arm_array(arm, self.arms)
+        rewards = np.atleast_1d(checks.finite("rewards", reward))
+        if rewards.shape != arms.shape:
+            raise ValueError(
+                f"as many rewards as arms are needed, but {arms.size} arms and rewards of shape {rewards.shape} came."
+            )
+        entries = zip(arms.tolist(), rewards.tolist(), strict=True)
+        return self._after(self._tally.plus((k, 1, self._reward(r)) for k, r in entries))
+
+    def observe_all(self, counts: Any, sums: Any) -> Self:
+        """Return the belief after further `counts` rewards of each arm that sum to `sums`."""
+        number = checks.counts(counts, self.arms)
+        total = checks.per_arm("sums", sums, self.arms)
+        if total[number == 0].any():
+            arm = int(np.flatnonzero((number == 0) & (total != 0))[0])
+            raise ValueError(f"an arm without rewards sums to 0, but {total[arm]:g} came for arm {arm}.")
+        seen = np.flatnonzero(number)
+        return self._after(
+            self._tally.plus(zip(seen.tolist(), number[seen].tolist(), total[seen].tolist(), strict=True))
+        )
+
+    def merge(self, other: Self) -> Self:
+        """Return the belief that has seen what both have; they must have started from the same prior."""
+        if type(other) is not type(self) or not self._same_prior(other):
+            raise ValueError("only beliefs that started from the same prior can be merged, but these did not.")
+        return self._after(self._tally.merged(other._tally))
+
+    def limit(self, width: float | Array) -> Array:
+        """Return mu_i + width s_i; +inf where nothing is known of an arm, mu_i where all is.
+
+        >>> from corrbandits import Independent
+        >>> Independent(mean=[0.0, 1.0], variance=4.0, noise_variance=1.0).limit(1.5)
+        array([3., 4.])
+        """
+        widths = checks.per_arm("width", width, self.arms, infinite=True)
+        deviation = np.sqrt(self.variance)
+        uncertain = (deviation > 0) & (deviation < np.inf)
+        limits = np.where(deviation > 0, np.inf, self.mean)
+        limits[uncertain] = self.mean[uncertain] + widths[uncertain] * deviation[uncertain]
+        return limits
+
+    @abstractmethod
+    def credible_limit(self, log_tail: float) -> Array:
+        """Return the upper credible limit of each arm: its mean reward is above it with probability exp(log_tail)."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator) -> Array:
+        """Return one draw of all mean rewards."""
+
+    @abstractmethod
+    def _after(self, tally: Tally) -> Self: ...
+
+    @abstractmethod
+    def _same_prior(self, other: Self) -> bool: ...
+
+    def _observe_one(self, arm: int, reward: float) -> Self:
+        return self._after(self._tally.plus([(arm, 1, reward)]))
+
+    def _reward(self, reward: Any) -> float:
+        if type(reward) is float and math.isfinite(reward):
+            return reward
+        return checks.number("a reward", reward)
+
+    def _changed(self, **changes: Any) -> Self:
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__, **changes)
+        return new
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} belief on {self.arms} arms after {int(self.counts.sum())} rewards>"
+
+
+class GaussianBelief(Belief):
+    """A Gaussian belief on mean rewards that are seen through Gaussian noise of known variance."""
+
+    noise_variance: Array
+    _open: tuple[int, ...] = ()
+    _told: Self | None = None
+
+    def credible_limit(self, log_tail: float) -> Array:
+        """Return mu_i + s_i z, z exceeded with probability exp(log_tail); +inf where nothing is known of an arm.
+
+        >>> from corrbandits import Independent
+        >>> Independent(mean=[0.0, 1.0], variance=1.0, noise_variance=1.0).credible_limit(np.log(0.025)).round(2)
+        array([1.96, 2.96])
+        """
+        return self.limit(upper_quantile(checks.number("log_tail", log_tail, up_to=0)))
+
+    @abstractmethod
+    def covariance_with(self, arm: int) -> Array:
+        """Return one row of the posterior covariance."""
+
+    @abstractmethod
+    def spread(self) -> Array:
+        """Return sqrt(sum_j rho_ij^2), the factor of the printed index; 1 for an arm that is independent or known."""
+
+    def assume(self, arms: Sequence[int] | Integers) -> Self:
+        """Return the belief while rewards of these arms are awaited: the same mean, the variance as if they had come.
+
+        >>> from corrbandits import Independent
+        >>> prior = Independent(mean=0.0, variance=1.0, noise_variance=1.0, arms=2)
+        >>> prior.assume([1, 1]).variance.round(3)
+        array([1.   , 0.333])
+        """
+        awaited = sorted(checks.arm_array(arms, self.arms).tolist())
+        told = self if self._told is None else self._told
+        return self._shrunk(awaited)._changed(_open=(*self._open, *awaited), _told=told)
+
+    def _observe_one(self, arm: int, reward: float) -> Self:
+        if self._told is not None:
+            return self._told._observe_one(arm, reward).assume(self._open)
+        return self._updated(arm, reward)
+
+    def _after(self, tally: Tally) -> Self:
+        if self._told is not None:
+            return self._told._after(tally).assume(self._open)
+        return self._conditioned(tally)
+
+    def merge(self, other: Self) -> Self:
+        """Return the belief that has seen and awaits what both have; they must have started from the same prior.
+
+        >>> from corrbandits import Independent
+        >>> prior = Independent(mean=0.0, variance=np.inf, noise_variance=1.0, arms=2)
+        >>> prior.observe(0, 3.0).merge(prior.observe([0, 1], [5.0, 7.0])).mean
+        array([4., 7.])
+        """
+        merged = super().merge(other)
+        return merged.assume(other._open) if other._open else merged
+
+    @abstractmethod
+    def _updated(self, arm: int, reward: float) -> Self: ...
+
+    @abstractmethod
+    def _conditioned(self, tally: Tally) -> Self: ...
+
+    @abstractmethod
+    def _shrunk(self, awaited: list[int]) -> Self: ...
+
+
+def number_of_arms(arms: int | None, **values: Any) -> int:
+    """Return the number of arms: the one given, or the length of whichever value has one per arm."""
+    if arms is not None:
+        return checks.integer("arms", arms, least=1)
+    for name, value in values.items():
+        array = checks.numbers(name, value)
+        if array.ndim:
+            return checks.integer(f"the length of {name}", array.size, least=1)
+    raise TypeError(f"say how many arms there are: arms=..., or one value per arm in {' or '.join(values)}.")

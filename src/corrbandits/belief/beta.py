@@ -1,0 +1,75 @@
+"""Arms whose rewards are 0 or 1."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self, final
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.belief.base import Belief, number_of_arms
+from corrbandits.checks import Array, frozen
+from corrbandits.tally import Tally
+
+
+@final
+class Beta(Belief):
+    """Independent arms with rewards 0 or 1 (section 2.2), each success probability under a Beta prior.
+
+    >>> belief = Beta(arms=2).observe([0, 0, 1], [1, 1, 0])
+    >>> belief.mean.round(4)
+    array([0.75  , 0.3333])
+    """
+
+    def __init__(self, *, successes: Any = 1.0, failures: Any = 1.0, arms: int | None = None) -> None:
+        arms = number_of_arms(arms, successes=successes, failures=failures)
+        self._prior_successes = frozen(checks.per_arm("successes", successes, arms))
+        self._prior_failures = frozen(checks.per_arm("failures", failures, arms))
+        if not ((self._prior_successes > 0).all() and (self._prior_failures > 0).all()):
+            raise ValueError("successes and failures of a Beta prior must be above 0; 1 and 1 is the uniform prior.")
+        self._set(Tally.empty(arms))
+
+    def credible_limit(self, log_tail: float) -> Array:
+        """Return the upper credible limit of each success probability; for tails down to exp(-200)."""
+        from scipy.special import betainccinv  # NaN for some of the tails below 1e-99
+
+        tail = math.exp(checks.number("log_tail", log_tail, least=-200, up_to=0))
+        return np.asarray(betainccinv(self.successes, self.failures, tail))
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """Return one draw of all success probabilities."""
+        return np.asarray(checks.generator("a belief", rng).beta(self.successes, self.failures))
+
+    def _after(self, tally: Tally) -> Beta:
+        new = self._changed()
+        new._set(tally)
+        return new
+
+    def _set(self, tally: Tally) -> None:
+        self._tally = tally
+        self.successes = frozen(self._prior_successes + tally.sums)
+        self.failures = frozen(self._prior_failures + (tally.counts - tally.sums))
+        total = self.successes + self.failures
+        self.mean = frozen(self.successes / total)
+        self.variance = frozen(self.mean * (self.failures / total) / (total + 1))
+
+    def _same_prior(self, other: Beta) -> bool:
+        return np.array_equal(self._prior_successes, other._prior_successes) and np.array_equal(
+            self._prior_failures, other._prior_failures
+        )
+
+    def _reward(self, reward: Any) -> float:
+        r = super()._reward(reward)
+        if r not in (0.0, 1.0):
+            raise ValueError(f"a Beta belief takes rewards 0 or 1, but {r:g} came.")
+        return r
+
+    def observe_all(self, counts: Any, sums: Any) -> Self:
+        """Return the belief after further `counts` rewards of each arm, `sums` of them 1."""
+        number, total = checks.counts(counts, self.arms), checks.per_arm("sums", sums, self.arms)
+        if (total % 1).any() or (total < 0).any() or (total > number).any():
+            raise ValueError(
+                "sums must be whole numbers from 0 to counts for a Beta belief: they are numbers of successes."
+            )
+        return super().observe_all(number, total)

@@ -1,0 +1,96 @@
+"""Arms that say nothing of each other."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.belief.base import GaussianBelief, number_of_arms
+from corrbandits.checks import Array, Integers, frozen
+from corrbandits.tally import Tally
+
+
+@final
+class Independent(GaussianBelief):
+    """Independent Gaussian arms (section 3.1): an arm's rewards say nothing of the others.
+
+    `variance` may be inf, which is the paper's uninformative prior, or 0, an arm that is known. `mean`, `variance`
+    and `noise_variance` are one number for all arms or one per arm; `arms` is needed when all three are single
+    numbers.
+
+    >>> prior = Independent(mean=0.0, variance=10.0, noise_variance=10.0, arms=3)
+    >>> belief = prior.observe(1, 6.0)
+    >>> belief.mean, belief.variance
+    (array([0., 3., 0.]), array([10.,  5., 10.]))
+    """
+
+    def __init__(
+        self, *, mean: Any = 0.0, variance: Any = np.inf, noise_variance: Any, arms: int | None = None
+    ) -> None:
+        arms = number_of_arms(arms, mean=mean, variance=variance, noise_variance=noise_variance)
+        self._prior_mean = self.mean = frozen(checks.per_arm("mean", mean, arms))
+        self._prior_variance = self.variance = frozen(checks.per_arm("variance", variance, arms, infinite=True))
+        if not (self.variance >= 0).all():  # also refuses NaN
+            raise ValueError(
+                f"variance must be at least 0 (inf for an arm of which nothing is known), but {variance} came."
+            )
+        self.noise_variance = frozen(checks.noise(noise_variance, arms))
+        self._tally = Tally.empty(arms)
+
+    def covariance_with(self, arm: int) -> Array:
+        """Return the arm's variance at its own place, 0 elsewhere."""
+        arm, row = checks.arm(arm, self.arms), np.zeros(self.arms)
+        row[arm] = self.variance[arm]
+        return row
+
+    def spread(self) -> Array:
+        """Return 1 for every arm: no arm is correlated with another."""
+        return np.ones(self.arms)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """Return one draw of all mean rewards; refused while nothing is known of some arm."""
+        if np.isinf(self.variance).any():
+            raise ValueError("a belief with an infinite variance has no draws; observe each such arm once first.")
+        return np.asarray(
+            self.mean + np.sqrt(self.variance) * checks.generator("a belief", rng).standard_normal(self.arms)
+        )
+
+    def _same_prior(self, other: Independent) -> bool:
+        return (
+            np.array_equal(self._prior_mean, other._prior_mean)
+            and np.array_equal(self._prior_variance, other._prior_variance)
+            and np.array_equal(self.noise_variance, other.noise_variance)
+        )
+
+    def _updated(self, arm: int, reward: float) -> Independent:
+        return self._at([arm], self._tally.plus([(arm, 1, reward)]))
+
+    def _conditioned(self, tally: Tally) -> Independent:
+        return self._at(np.flatnonzero(tally.counts).tolist(), tally)
+
+    def _at(self, arms: list[int], tally: Tally) -> Independent:
+        """Return the belief with the posterior of these arms computed from the tally (section 3.1)."""
+        mean, variance = self.mean.copy(), self.variance.copy()
+        counts = tally.counts[arms]
+        averages = np.array([tally.sum_of(arm) for arm in arms]) / counts
+        ratio, variance[arms] = self._posterior(arms, counts)
+        with np.errstate(divide="ignore", over="ignore"):
+            mean[arms] = self._prior_mean[arms] / (1 + 1 / ratio) + averages / (1 + ratio)
+        return self._changed(mean=frozen(mean), variance=frozen(variance), _tally=tally, _told=None, _open=())
+
+    def _shrunk(self, awaited: list[int]) -> Independent:
+        counts = self.counts + np.bincount([*self._open, *awaited], minlength=self.arms)
+        arms = np.unique(awaited).astype(np.int64)
+        variance = self.variance.copy()
+        _, variance[arms] = self._posterior(arms, counts[arms])
+        return self._changed(variance=frozen(variance))
+
+    def _posterior(self, arms: list[int] | Integers, counts: Integers) -> tuple[Array, Array]:
+        """Return delta^2 / n and the variance of these arms after n rewards each (section 3.1)."""
+        prior, average = self._prior_variance[arms], self.noise_variance[arms] / counts
+        # the ratio is infinite for a known arm, 0 for one of which nothing was known: each has a form without inf / inf
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            ratio = average / prior
+            return ratio, np.where(ratio < 1, average / (1 + ratio), prior / (1 + 1 / ratio))

@@ -541,7 +541,8 @@ class TestTime:
             ([5], ValueError, "arms must be indices from 0 to 4, but 5 came"),
             ([-1], ValueError, "arms must be indices from 0 to 4, but -1 came"),
             ([1.0], TypeError, "arms must be whole numbers"),
-            ([True] * 5, TypeError, "arms must be whole numbers"),
+            ([True] * 4, TypeError, "arms must be whole numbers"),
+            ([False] * 5, ValueError, "allowed must name at least one arm"),
             ("01", TypeError, "arms must be whole numbers"),
             (3, ValueError, "arms must be a list of indices"),
         ):

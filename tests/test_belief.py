@@ -324,3 +324,14 @@ def test_priors_that_differ_in_anything_do_not_merge(change):
     assert same_bits(prior.observe(1, 2.0).merge(equal), prior.observe([1], [2.0]))
     with pytest.raises(ValueError, match="started from the same prior"):
         prior.merge(Correlated(**settings | change))
+
+
+def test_a_beta_belief_awaits_rewards_too():
+    belief = Beta(successes=[3.0, 1.0], failures=[1.0, 1.0])
+    waiting = belief.assume([0, 0])
+    # a Beta of mean 3/4 and total 4 + 2: variance p (1 - p) / (total + 1)
+    assert waiting.mean.tobytes() == belief.mean.tobytes()
+    assert waiting.variance[0] == pytest.approx(0.75 * 0.25 / 7)
+    assert waiting.variance[1] == belief.variance[1]
+    assert waiting.observe(0, 1).observe(0, 0).variance[0] == belief.observe([0, 0], [1, 0]).variance[0]
+    assert (waiting.credible_limit(-3.0)[0]) < belief.credible_limit(-3.0)[0]

@@ -37,6 +37,15 @@ def test_curves_differ_in_dashes_so_that_grey_is_enough():
     assert all(max(to_rgb(colour)) < 0.85 for colour in plots.COLOURS)  # none fades into the paper
 
 
+def test_many_policies_are_told_apart():
+    flat = Independent(noise_variance=1.0, arms=3)
+    many = simulate({str(n): (UCL(a=1.0 + n), flat) for n in range(12)}, BANDIT, horizon=20, runs=2)
+    axes = plots.regret(many)
+    assert (
+        len({(line.get_color(), line.get_linestyle(), str(line._unscaled_dash_pattern)) for line in axes.lines}) == 12
+    )
+
+
 def test_the_same_figure_gives_the_same_bytes(trace, tmp_path):
     for name in ("one.png", "one.pdf"):
         written = []

@@ -298,3 +298,9 @@ def test_a_known_arm_is_judged_by_its_mean():
     belief = Independent(mean=[1.0, 0.0], variance=[0.0, 1.0], noise_variance=1.0)
     for policy in INDEX_POLICIES:
         assert policy.index(belief, 3)[0] == 1.0
+
+
+def test_allowed_arms_may_be_given_as_true_and_false():
+    prior = Independent(mean=[3.0, 2.0, 1.0], variance=1.0, noise_variance=1.0)
+    assert UCL().choose(prior, 1, allowed=[False, True, True]) == 1
+    assert UCL().choose(prior, 1, allowed=np.array([False, False, True])) == 2

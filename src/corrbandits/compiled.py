@@ -38,7 +38,17 @@ def _compiled(function: _F) -> _F:
     return result
 
 
-@_compiled
+def _part(function: _F) -> _F:
+    """Make a function a part of the loops that call it.
+
+    Compiled on its own as well, it would exist twice, optimised and so rounded differently; which of the two a loop
+    calls would depend on whether the loop was just compiled or came from the cache.
+    """
+    result: _F = njit(inline="always", **_OPTIONS)(function)
+    return result
+
+
+@_part
 def begin(S: Array, d: Array, mu: Array, g: Array, k: int, reward: float, noise: float) -> None:
     """Take a reward of arm k into the means, the variances and the arm's own row (eq. sherman-morrison).
 
@@ -71,7 +81,7 @@ def begin(S: Array, d: Array, mu: Array, g: Array, k: int, reward: float, noise:
     d[k] = noise * (variance / total)
 
 
-@_compiled
+@_part
 def finish_printed(S: Array, d: Array, g: Array, inverse: Array, floor: Array, w: Array) -> None:
     """Update the covariance and, in the same pass, w_i^2 = sum_j S_ij^2 / S_jj = s_i^2 sum_j rho_ij^2.
 
@@ -111,7 +121,7 @@ def finish_printed(S: Array, d: Array, g: Array, inverse: Array, floor: Array, w
         w[j] = math.sqrt(w[j])
 
 
-@_compiled
+@_part
 def finish_plain(S: Array, d: Array, g: Array, w: Array) -> None:
     """Update the covariance, and w_i = s_i."""
     for i in range(1, d.size):
@@ -122,7 +132,7 @@ def finish_plain(S: Array, d: Array, g: Array, w: Array) -> None:
         w[j] = math.sqrt(d[j])
 
 
-@_compiled
+@_part
 def largest_limit(mu: Array, w: Array, width: float) -> int:
     """Return the arm of largest mu_i + width w_i, the lowest of equals."""
     arm, most = 0, -np.inf
@@ -133,7 +143,7 @@ def largest_limit(mu: Array, w: Array, width: float) -> int:
     return arm
 
 
-@_compiled
+@_part
 def pending_arm(d: Array, thresholds: Array) -> int:
     """Return the arm of largest variance among those strictly above their threshold, or -1 (initialisation)."""
     arm, most = -1, -np.inf
@@ -143,7 +153,7 @@ def pending_arm(d: Array, thresholds: Array) -> int:
     return arm
 
 
-@_compiled
+@_part
 def next_arm(mu: Array, d: Array, w: Array, width: float, thresholds: Array, progress: Integers) -> int:
     """Return the arm to take: the initialisation phase's while it lasts, then the one of largest limit."""
     if progress[2]:
@@ -190,7 +200,7 @@ def play_correlated(
     progress[0] = until
 
 
-@_compiled
+@_part
 def observe_independent(d: Array, mu: Array, w: Array, k: int, reward: float, noise: float) -> None:
     """Take a reward of arm k into its own posterior (section 3.1); of an unknown arm the reward is all there is."""
     if d[k] == np.inf:

@@ -217,6 +217,8 @@ def _prior(table: Table, arms: _Arms, environment: Environment) -> Belief:
 def _gaussian(table: Table, way: str, arms: _Arms, environment: Environment) -> Belief:
     values = table.values
     mean = values.get("mean", 0.0)
+    if isinstance(mean, str):
+        raise TypeError(f'mean must be a number or a list, but text came. For a column of the csv, column = "{mean}".')
     if "column" in values:
         mean = arms.column(table, table.one_of(("mean", "column")))
     common = {"mean": mean, "noise_variance": values.get("noise_variance", environment.noise_variance)}

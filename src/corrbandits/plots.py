@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# dark to light, each with its own dashes: the curves stay apart in grey and for colour-blind readers
+# each with its own dashes, so that curves stay apart in grey; a seventh takes the first's colour and other dashes
 COLOURS = ("#0b3c6f", "#c8501e", "#2f9e8f", "#8a6fb0", "#b08a00", "#6b6b6b")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 1, 1, 1)), (0, (2, 2)))
 BOUND_STYLE: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
@@ -29,7 +29,10 @@ def regret(trace: Trace, *, lower_bound: xr.DataArray | None = None, ax: Axes | 
     """
     ax = _new_axes() if ax is None else ax
     _draw_curves(trace, lower_bound, ax)
-    ax.legend(frameon=False)
+    if trace.data.sizes["policy"] <= len(COLOURS):
+        ax.legend(frameon=False)
+    else:
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")
     return ax
 
 
@@ -63,7 +66,7 @@ def _draw_curves(trace: Trace, lower_bound: xr.DataArray | None, ax: Axes) -> No
     time = band["time"].values
     for i, policy in enumerate(trace.data["policy"].values.tolist()):
         of_policy = band.sel(policy=policy)
-        colour, dashes = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
+        colour, dashes = COLOURS[i % len(COLOURS)], DASHES[(i + i // len(COLOURS)) % len(DASHES)]
         ax.plot(time, of_policy["mean"], color=colour, linestyle=dashes, linewidth=1.6, label=policy)
         ax.fill_between(time, of_policy["low"], of_policy["high"], color=colour, alpha=0.25, linewidth=0)
     if lower_bound is not None:

@@ -42,7 +42,7 @@ class Policy(ABC):
         allowed: Arms | None = None,
         last: int | None = None,
     ) -> int:
-        """Return the arm to take at time t (from 1), among the allowed ones (by default all).
+        """Return the arm to take at time t (from 1), among the allowed ones: indices, or true and false per arm.
 
         Randomised policies need `rng`. `last` is the arm taken before this one, for rules that mind moving; these
         do not.
@@ -260,8 +260,11 @@ def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
     return belief
 
 
-def _allowed(allowed: Arms, belief: Belief) -> Integers:
-    arms = np.unique(checks.arm_array(allowed, belief.arms))
+def _allowed(allowed: Any, belief: Belief) -> Integers:
+    given = np.asarray(allowed)
+    if given.dtype == np.bool_ and given.shape == (belief.arms,):
+        given = np.flatnonzero(given)
+    arms = np.unique(checks.arm_array(given, belief.arms))
     if not arms.size:
         raise ValueError("allowed must name at least one arm, but it is empty.")
     return arms

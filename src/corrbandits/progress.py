@@ -26,11 +26,12 @@ def bar(total: int, wanted: bool | None = None, label: str = "simulating") -> It
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     shown = Progress(*columns, console=Console(stderr=True), transient=True)
     task = shown.add_task(label, total=total)
-    started, begun = False, time.monotonic()
+    started, begun = False, 0.0
 
     def show(done: int) -> None:
-        nonlocal started
-        if not started and time.monotonic() - begun > PATIENCE_SECONDS:
+        nonlocal started, begun
+        begun = begun or (time.monotonic() if done else 0.0)  # from the first step: compiling comes before
+        if not started and begun and time.monotonic() - begun > PATIENCE_SECONDS:
             shown.start()
             started = True
         shown.update(task, completed=done)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +19,14 @@ class Belief(ABC):
     """What every belief offers; `Independent`, `Correlated` and `Beta` are its kinds."""
 
     mean: Array
+    """The mean of what is believed of each arm's mean reward."""
+
     variance: Array
+    """Its variance; inf for an arm of which nothing is known."""
+
     _tally: Tally
+    _open: tuple[int, ...] = ()  # arms whose rewards are awaited
+    _told: Self | None = None  # the same belief without them, if there are any
 
     @property
     def arms(self) -> int:
@@ -38,9 +44,13 @@ class Belief(ABC):
         return self._tally.sums
 
     def observe(self, arm: int | Sequence[int] | Integers, reward: float | Sequence[float] | Array) -> Self:
-        """Return the belief after one reward, or after many: then `arm` and `reward` are sequences, in any order."""
+        """Return the belief after one reward, or after many: then `arm` and `reward` are sequences, in any order.
+
+        A reward that was awaited (see `assume`) is so no longer.
+        """
         if isinstance(arm, (int, np.integer)):
-            return self._observe_one(checks.arm(arm, self.arms), self._reward(reward))
+            k = checks.arm(arm, self.arms)
+            return self._seen()._updated(k, self._reward(reward))._awaiting(self._open, (k,))
         arms = checks.arm_array(arm, self.arms)
         rewards = np.atleast_1d(checks.finite("rewards", reward))
         if rewards.shape != arms.shape:
@@ -48,7 +58,7 @@ class Belief(ABC):
                 f"as many rewards as arms are needed, but {arms.size} arms and rewards of shape {rewards.shape} came."
             )
         entries = zip(arms.tolist(), rewards.tolist(), strict=True)
-        return self._after(self._tally.plus((k, 1, self._reward(r)) for k, r in entries))
+        return self._after((k, 1, self._reward(r)) for k, r in entries)
 
     def observe_all(self, counts: Any, sums: Any) -> Self:
         """Return the belief after further `counts` rewards of each arm that sum to `sums`."""
@@ -58,15 +68,31 @@ class Belief(ABC):
             arm = int(np.flatnonzero((number == 0) & (total != 0))[0])
             raise ValueError(f"an arm without rewards sums to 0, but {total[arm]:g} came for arm {arm}.")
         seen = np.flatnonzero(number)
-        return self._after(
-            self._tally.plus(zip(seen.tolist(), number[seen].tolist(), total[seen].tolist(), strict=True))
-        )
+        return self._after(zip(seen.tolist(), number[seen].tolist(), total[seen].tolist(), strict=True))
 
     def merge(self, other: Self) -> Self:
-        """Return the belief that has seen what both have; they must have started from the same prior."""
+        """Return the belief that has seen and awaits what both have; they must have started from the same prior.
+
+        >>> from corrbandits import Independent
+        >>> prior = Independent(mean=0.0, variance=np.inf, noise_variance=1.0, arms=2)
+        >>> prior.observe(0, 3.0).merge(prior.observe([0, 1], [5.0, 7.0])).mean
+        array([4., 7.])
+        """
         if type(other) is not type(self) or not self._same_prior(other):
             raise ValueError("only beliefs that started from the same prior can be merged, but these did not.")
-        return self._after(self._tally.merged(other._tally))
+        return self._seen()._conditioned(self._tally.merged(other._tally))._awaiting((*self._open, *other._open), ())
+
+    def assume(self, arms: Sequence[int] | Integers) -> Self:
+        """Return the belief while rewards of these arms are awaited: the same mean, the variance as if they had come.
+
+        >>> from corrbandits import Independent
+        >>> prior = Independent(mean=0.0, variance=1.0, noise_variance=1.0, arms=2)
+        >>> waiting = prior.assume([1, 1])
+        >>> waiting.variance.round(3), waiting.observe(1, 4.0).mean     # one has come, one is still awaited
+        (array([1.   , 0.333]), array([0., 2.]))
+        """
+        awaited = sorted(checks.arm_array(arms, self.arms).tolist())
+        return self._shrunk(awaited)._changed(_open=(*self._open, *awaited), _told=self._seen())
 
     def limit(self, width: float | Array) -> Array:
         """Return mu_i + width s_i; +inf where nothing is known of an arm, mu_i where all is.
@@ -91,13 +117,35 @@ class Belief(ABC):
         """Return one draw of all mean rewards."""
 
     @abstractmethod
-    def _after(self, tally: Tally) -> Self: ...
-
-    @abstractmethod
     def _same_prior(self, other: Self) -> bool: ...
 
-    def _observe_one(self, arm: int, reward: float) -> Self:
-        return self._after(self._tally.plus([(arm, 1, reward)]))
+    @abstractmethod
+    def _conditioned(self, tally: Tally) -> Self:
+        """Return the prior after what is in the tally, nothing awaited."""
+
+    @abstractmethod
+    def _shrunk(self, awaited: list[int]) -> Self:
+        """Return the belief with the variance it has while these rewards are awaited too."""
+
+    def _updated(self, arm: int, reward: float) -> Self:
+        return self._conditioned(self._tally.plus([(arm, 1, reward)]))
+
+    def _after(self, entries: Iterable[tuple[int, int, float]]) -> Self:
+        """Return the belief after (arm, count, sum) entries, computed from the prior."""
+        tally = self._tally.plus(entries)
+        come = np.repeat(np.arange(self.arms), np.minimum(tally.counts - self.counts, len(self._open)))
+        return self._conditioned(tally)._awaiting(self._open, come.tolist())
+
+    def _awaiting(self, awaited: Sequence[int], come: Iterable[int]) -> Self:
+        """Return the belief, which awaits nothing, awaiting these rewards less those that have come."""
+        left = list(awaited)
+        for arm in come:
+            if arm in left:
+                left.remove(arm)
+        return self.assume(left) if left else self
+
+    def _seen(self) -> Self:
+        return self if self._told is None else self._told
 
     def _reward(self, reward: Any) -> float:
         if type(reward) is float and math.isfinite(reward):
@@ -117,8 +165,7 @@ class GaussianBelief(Belief):
     """A Gaussian belief on mean rewards that are seen through Gaussian noise of known variance."""
 
     noise_variance: Array
-    _open: tuple[int, ...] = ()
-    _told: Self | None = None
+    """The variance of a reward about its arm's mean."""
 
     def credible_limit(self, log_tail: float) -> Array:
         """Return mu_i + s_i z, z exceeded with probability exp(log_tail); +inf where nothing is known of an arm.
@@ -136,48 +183,6 @@ class GaussianBelief(Belief):
     @abstractmethod
     def spread(self) -> Array:
         """Return sqrt(sum_j rho_ij^2), the factor of the printed index; 1 for an arm that is independent or known."""
-
-    def assume(self, arms: Sequence[int] | Integers) -> Self:
-        """Return the belief while rewards of these arms are awaited: the same mean, the variance as if they had come.
-
-        >>> from corrbandits import Independent
-        >>> prior = Independent(mean=0.0, variance=1.0, noise_variance=1.0, arms=2)
-        >>> prior.assume([1, 1]).variance.round(3)
-        array([1.   , 0.333])
-        """
-        awaited = sorted(checks.arm_array(arms, self.arms).tolist())
-        told = self if self._told is None else self._told
-        return self._shrunk(awaited)._changed(_open=(*self._open, *awaited), _told=told)
-
-    def _observe_one(self, arm: int, reward: float) -> Self:
-        if self._told is not None:
-            return self._told._observe_one(arm, reward).assume(self._open)
-        return self._updated(arm, reward)
-
-    def _after(self, tally: Tally) -> Self:
-        if self._told is not None:
-            return self._told._after(tally).assume(self._open)
-        return self._conditioned(tally)
-
-    def merge(self, other: Self) -> Self:
-        """Return the belief that has seen and awaits what both have; they must have started from the same prior.
-
-        >>> from corrbandits import Independent
-        >>> prior = Independent(mean=0.0, variance=np.inf, noise_variance=1.0, arms=2)
-        >>> prior.observe(0, 3.0).merge(prior.observe([0, 1], [5.0, 7.0])).mean
-        array([4., 7.])
-        """
-        merged = super().merge(other)
-        return merged.assume(other._open) if other._open else merged
-
-    @abstractmethod
-    def _updated(self, arm: int, reward: float) -> Self: ...
-
-    @abstractmethod
-    def _conditioned(self, tally: Tally) -> Self: ...
-
-    @abstractmethod
-    def _shrunk(self, awaited: list[int]) -> Self: ...
 
 
 def number_of_arms(arms: int | None, **values: Any) -> int:

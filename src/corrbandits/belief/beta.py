@@ -41,10 +41,18 @@ class Beta(Belief):
         """Return one draw of all success probabilities."""
         return np.asarray(checks.generator("a belief", rng).beta(self.successes, self.failures))
 
-    def _after(self, tally: Tally) -> Beta:
-        new = self._changed()
+    def _conditioned(self, tally: Tally) -> Beta:
+        new = self._changed(_told=None, _open=())
         new._set(tally)
         return new
+
+    def _shrunk(self, awaited: list[int]) -> Beta:
+        """Return the belief with a Beta of the same mean that counts the awaited rewards as seen."""
+        total = self.successes + self.failures
+        share = 1 + np.bincount(awaited, minlength=self.arms) / total if awaited else np.ones(self.arms)
+        variance = self.mean * (self.failures / total) / (total * share + 1)
+        changed = {"successes": self.successes * share, "failures": self.failures * share, "variance": variance}
+        return self._changed(**{name: frozen(array) for name, array in changed.items()})
 
     def _set(self, tally: Tally) -> None:
         self._tally = tally

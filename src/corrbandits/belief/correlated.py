@@ -48,7 +48,8 @@ class Correlated(GaussianBelief):
                 )
         else:
             raise TypeError(
-                "give either covariance=matrix, or kernel=... (a callable) and coordinates=..., not both or neither."
+                "give either covariance=matrix, or kernel=... and coordinates=..., not both or neither; a kernel is "
+                f"called with two sets of points, such as Exponential(3.0), but {kernel!r} came."
             )
         matrix = refuse_indefinite(matrix)
         arms = len(matrix)

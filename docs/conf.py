@@ -1,4 +1,7 @@
-"""How the documentation is built."""
+"""How the documentation is built. Formulas become MathML here, so that pages need no script from elsewhere."""
+
+from docutils import nodes
+from latex2mathml.converter import convert
 
 import corrbandits
 
@@ -8,7 +11,7 @@ copyright = author
 version = release = corrbandits.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 autodoc_member_order = "bysource"
@@ -17,4 +20,23 @@ autodoc_default_options = {"members": True, "inherited-members": "Kernel,Belief,
 
 html_theme = "furo"
 html_title = "corrbandits"
-html_static_path = []
+html_static_path = ["_static"]
+html_css_files = ["formulas.css"]
+html_math_renderer = "mathml"
+
+
+def inline_formula(self, node):
+    """Write a formula within a line."""
+    self.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def block_formula(self, node):
+    """Write a formula on lines of its own."""
+    self.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app):
+    """Tell Sphinx how to write formulas."""
+    app.add_html_math_renderer("mathml", (inline_formula, None), (block_formula, None))

@@ -1,4 +1,4 @@
-"""Write anew what the documents show of the program: the output of its commands, and Figure 2.
+"""Write anew what the documents show of the program: the output of its commands, the errata, and the figures.
 
 python docs/refresh.py
 """
@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from corrbandits.errata import ERRATA
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
@@ -25,14 +27,39 @@ def refreshed(block: re.Match[str]) -> str:
     return f"```console\n$ {command}\n{printed.rstrip()}\n```"
 
 
+def findings() -> str:
+    """Return the errata as text of a page."""
+    lines = []
+    for record in ERRATA:
+        where, printed, corrected, evidence = (
+            re.sub(r"([\\*_$<>|^`~])", r"\\\1", text)
+            for text in (record.where, record.printed, record.corrected, record.evidence)
+        )
+        lines.append(
+            f"**{record.number}. {where}**\n: *Printed:* {printed}\n: *Right:* {corrected}\n: *Shown by:* {evidence}\n"
+        )
+    return "\n".join(lines)
+
+
+def with_findings(text: str) -> str:
+    """Return a page with the errata between their marks."""
+    begin, end = "<!-- findings -->\n", "<!-- end of findings -->\n"
+    if begin not in text:
+        return text
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{findings()}\n{end}{rest.split(end)[1]}"
+
+
 def main() -> None:
     for page in sorted(HERE.glob("*.md")):
         text = page.read_text(encoding="utf-8")
         pattern = r"^```console\n\$ (?P<command>.*?)\n(?P<output>.*?)^```$"
-        page.write_text(re.sub(pattern, refreshed, text, flags=re.MULTILINE | re.DOTALL), encoding="utf-8")
+        text = re.sub(pattern, refreshed, text, flags=re.MULTILINE | re.DOTALL)
+        page.write_text(with_findings(text), encoding="utf-8")
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([BIN / "corrbandits", "reproduce", "--out", out], check=True)
         shutil.copy(Path(out) / "figure2.png", HERE / "figure2.png")
+    subprocess.run([sys.executable, HERE / "factor.py"], check=True)
 
 
 if __name__ == "__main__":

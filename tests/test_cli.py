@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import xarray as xr
 
 import corrbandits as cb
+from corrbandits import cli, errata, plots
 
 PROGRAM = Path(sys.executable).parent / "corrbandits"
 SMALL = """\
@@ -40,8 +42,22 @@ seed = 3
 """
 
 
-def run(*arguments, cwd):
-    return subprocess.run([PROGRAM, *map(str, arguments)], cwd=cwd, capture_output=True, text=True)
+def run(*arguments, cwd, **environment):
+    return subprocess.run(
+        [PROGRAM, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, env={**os.environ, **environment}
+    )
+
+
+def here(monkeypatch, *arguments):
+    """Run the program in this process; return its exit code."""
+    monkeypatch.setattr(sys, "argv", ["corrbandits", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    return stop.value.code
+
+
+def contents(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
 def test_simulate_writes_what_the_library_gives(tmp_path):
@@ -94,6 +110,11 @@ def test_a_wrong_experiment_is_refused_with_its_line(tmp_path, text, line, remed
         ("simulate", "missing.toml"),
         ("simulate", "."),
         ("simulate",),
+        ("bounds", "missing.toml"),
+        ("bounds", "--trace", "missing.nc"),
+        ("bounds", "--trace", "taken"),
+        ("audit", "--runs", "1"),
+        ("audit", "--out", "taken"),
         ("reproduce", "--runs", "0"),
         ("reproduce", "--horizon", "many"),
         ("reproduce", "--seed", "-1"),
@@ -170,3 +191,238 @@ def test_short_work_shows_no_bar(tmp_path):
     code, seen = in_a_terminal(["simulate", "small.toml"], tmp_path)
     assert code == 0
     assert "simulating" not in seen
+
+
+# results: all of them or none, and nothing else is touched
+
+
+def test_an_error_between_two_files_leaves_the_old_results(tmp_path, monkeypatch, capsys):
+    (tmp_path / "small.toml").write_text(SMALL)
+    out = tmp_path / "out"
+    assert here(monkeypatch, "simulate", tmp_path / "small.toml", "--out", out) == 0
+    before = contents(out)
+    (tmp_path / "small.toml").write_text(SMALL.replace("seed = 3", "seed = 4"))
+    drawn = plots.drawn
+
+    def failing(error):
+        return lambda figure, ending: drawn(figure, ending) if ending == ".png" else (_ for _ in ()).throw(error)
+
+    for error, code in ((KeyboardInterrupt(), 130), (OSError("no"), 2), (MemoryError(), 2), (OverflowError("x"), 2)):
+        monkeypatch.setattr(plots, "drawn", failing(error))
+        capsys.readouterr()
+        assert here(monkeypatch, "simulate", tmp_path / "small.toml", "--out", out) == code
+        assert contents(out) == before
+        said = capsys.readouterr().err.strip()
+        assert said.startswith("corrbandits: ")
+        assert "\n" not in said
+
+
+def test_a_full_disk_is_one_message_and_leaves_the_old_results(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    assert run("simulate", "small.toml", cwd=tmp_path).returncode == 0
+    before = contents(tmp_path / "results")
+    (tmp_path / "small.toml").write_text(SMALL.replace("runs = 7", "runs = 70"))
+    limited = (  # files may not grow beyond 20 kB: what a full disk does, without one
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); "
+        "import sys; sys.argv = ['corrbandits', 'simulate', 'small.toml']; "
+        "from corrbandits.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", limited], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "cannot be written" in done.stderr
+    assert "Make room" in done.stderr
+    assert contents(tmp_path / "results") == before
+
+
+def test_dots_in_a_name_are_part_of_it(tmp_path, monkeypatch):
+    for name in ("my.v1.toml", "my.v2.toml", "my.nc"):
+        (tmp_path / name).write_text(SMALL)
+        assert here(monkeypatch, "simulate", tmp_path / name, "--out", tmp_path) == 0
+    made = {f"{stem}.{ending}" for stem in ("my.v1", "my.v2", "my.nc") for ending in ("png", "pdf", "nc")}
+    assert set(contents(tmp_path)) == made | {"my.v1.toml", "my.v2.toml", "my.nc"}
+    assert (tmp_path / "my.nc").read_text() == SMALL
+
+
+def test_the_experiment_itself_is_never_replaced(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "small.png").symlink_to("small.toml")
+    done = run("simulate", "small.toml", "--out", ".", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "must stay" in done.stderr
+    assert (tmp_path / "small.toml").read_text() == SMALL
+    assert set(contents(tmp_path)) == {"small.toml", "small.png"}
+
+
+def test_a_users_own_file_in_the_directory_stays(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / ".writable").write_text("mine")
+    assert run("simulate", "small.toml", "--out", ".", cwd=tmp_path).returncode == 0
+    assert (tmp_path / ".writable").read_text() == "mine"
+
+
+def test_ctrl_c_while_libraries_load_is_one_line(tmp_path):
+    (tmp_path / "typer.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n")
+    done = run("--version", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 130
+    assert done.stderr == "corrbandits: stopped. Result files are all as they were, or all new.\n"
+
+
+def test_what_does_not_fit_into_memory_is_one_message(tmp_path):
+    (tmp_path / "huge.toml").write_text(SMALL.replace("horizon = 60", "horizon = 1000000000000"))
+    done = run("simulate", "huge.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "GB" in done.stderr
+    assert "shorter horizon" in done.stderr
+
+
+# what is printed
+
+
+BERNOULLI = """\
+[arms]
+count = 3
+[truth]
+means = [0.0, 1.0, 1.0]
+rewards = "bernoulli"
+[priors.flat]
+successes = 1.0
+failures = 1.0
+[policies.one]
+rule = "Thompson"
+prior = "flat"
+[run]
+horizon = 50
+runs = 3
+"""
+
+
+def test_certain_rewards_and_ties_of_the_best_arm(tmp_path):
+    (tmp_path / "coins.toml").write_text(BERNOULLI)
+    done = run("simulate", "coins.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    counts = cb.Trace.load(tmp_path / "results" / "coins.nc").counts.values
+    assert f"{counts[..., 1:].sum() / counts.sum():.1%}" in done.stdout
+    assert counts[..., 1].any()
+    assert counts[..., 2].any()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_name_the_terminal_cannot_show_is_no_failure(tmp_path, encoding):
+    (tmp_path / "names.toml").write_text(
+        SMALL.replace("[policies.one]", '[policies."日本 $\\\\foo{$ _x"]'), encoding="utf-8"
+    )
+    done = subprocess.run(
+        [PROGRAM, "simulate", "names.toml"],
+        cwd=tmp_path,
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    assert b"is in results/" in done.stdout
+
+
+# what the theorems promise
+
+
+def test_bounds_of_the_papers_experiment(tmp_path):
+    done = run("bounds", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert set(contents(tmp_path / "results")) == {"paper-bounds.png", "paper-bounds.pdf"}
+    for policy in ("uninformative, Theorem 1: informative", "ill-informed correlated, Theorem 2, summed: vacuous"):
+        assert policy in done.stdout
+    assert "simulated" not in done.stdout
+
+
+def test_bounds_of_an_experiment_beside_its_trace(tmp_path):
+    more = SMALL.replace("[run]", '[policies.three]\nrule = "Greedy"\nprior = "smooth"\n[run]')
+    (tmp_path / "small.toml").write_text(more)
+    assert run("simulate", "small.toml", cwd=tmp_path).returncode == 0
+    done = run("bounds", "small.toml", "--trace", "results/small.nc", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {"small-bounds.png", "small-bounds.pdf"} < set(contents(tmp_path / "results"))
+    assert "three: no theorem speaks of this policy" in done.stdout
+    assert "one, Theorem 1" in done.stdout
+    assert "simulated" in done.stdout
+    trace = cb.Trace.load(tmp_path / "results" / "small.nc")
+    counts = trace.counts.mean("run").values
+    first_row = next(line for line in done.stdout.splitlines() if line.startswith("│"))
+    near = np.flatnonzero(np.isin(trace.data["means"], [4, 3]))  # the two groups of smallest gap are split by count
+    assert any(f"{counts[0, arm]:,.1f}" in first_row for arm in near)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("policies.two", "policies.other"), "it lacks other"),
+        (("means = [0,", "means = [1,"), "have other mean rewards"),
+        (("horizon = 60", "horizon = 61"), "must have 61 decisions, but it has 60"),
+    ],
+)
+def test_a_trace_of_another_experiment_is_refused(tmp_path, monkeypatch, capsys, change, message):
+    (tmp_path / "small.toml").write_text(SMALL)
+    assert here(monkeypatch, "simulate", tmp_path / "small.toml", "--out", tmp_path) == 0
+    (tmp_path / "other.toml").write_text(SMALL.replace(*change))
+    arguments = ("--trace", tmp_path / "small.nc", "--out", tmp_path / "new")
+    assert here(monkeypatch, "bounds", tmp_path / "other.toml", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_counts_are_compared_after_initialisation():
+    from corrbandits import report
+
+    bandit = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
+    prior = cb.Correlated(covariance=9 * np.eye(3), noise_variance=1.0)  # every arm must be taken once first
+    policy = cb.CorrelatedUCL(a=1.5)
+    trace = cb.simulate({"x": (policy, prior)}, bandit, 50, 4)
+    without = report.counts_after_initialisation(trace, "x", policy, prior)
+    np.testing.assert_allclose(without, trace.counts.sel(policy="x").mean("run") - 1)
+
+
+# the mistakes in the print, and the audit
+
+
+def test_errata_are_listed(tmp_path):
+    done = run("errata", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for erratum in errata.ERRATA:
+        assert f"│ {erratum.number} " in done.stdout
+        assert erratum.where.split()[0] in done.stdout
+    assert "held" not in done.stdout
+
+
+def test_errata_are_checked(monkeypatch, capsys):
+    monkeypatch.setattr(errata, "ERRATA", errata.ERRATA[:5])  # all of them are checked in test_errata.py
+    assert here(monkeypatch, "errata", "--check") == 0
+    said = capsys.readouterr().out
+    assert "5 of 5 findings held." in said
+    assert said.count("│ held ") == 5
+
+
+def test_a_finding_that_fails_is_said_and_is_exit_code_1(monkeypatch, capsys):
+    def fail():
+        raise errata.ErratumError("the finding does not hold: 1 is not 2")
+
+    first, second, *_ = errata.ERRATA
+    monkeypatch.setattr(errata, "ERRATA", (replace(first, check=fail), replace(second, check=lambda: None)))
+    assert here(monkeypatch, "errata", "--check") == 1
+    said = capsys.readouterr().out
+    assert "│ failed" in said
+    assert "│ held" in said
+    assert "1: the finding does not hold: 1 is not 2" in said
+    assert "1 of 2 findings held." in said
+
+
+def test_an_audit_is_printed_and_written(tmp_path):
+    done = run("audit", "--problems", "1", "--runs", "2", "--seed", "7", "--out", "new", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 random problems with 2 runs" in done.stdout
+    assert "seed 7" in done.stdout
+    assert list(contents(tmp_path / "new")) == ["audit.csv"]
+    rows = (tmp_path / "new" / "audit.csv").read_text().splitlines()
+    assert rows[0].startswith("problems,bound,pairs,violations")
+    assert any(row.startswith("random,Theorem 1,") for row in rows)

@@ -201,10 +201,11 @@ def test_a_singular_prior_leaves_nothing_broken(noise):
             assert np.all(state.w <= 6 * np.sqrt(state.d) * (1 + 1e-9) + 1e-6)
 
 
-def test_a_prior_far_wider_than_the_noise_still_ends_its_initialisation():
+@pytest.mark.parametrize(("variance", "engine"), [(1e130, "compiled"), (1e300, "auto")])
+def test_a_prior_far_wider_than_the_noise_still_ends_its_initialisation(variance, engine):
     bandit = GaussianBandit(np.arange(9.0), 1.0)
-    prior = Correlated(covariance=1e300 * np.eye(9), noise_variance=1.0)
-    trace = simulate({"wide": (CorrelatedUCL(), prior)}, bandit, 30, engine="compiled")
+    prior = Correlated(covariance=variance * np.eye(9), noise_variance=1.0)
+    trace = simulate({"wide": (CorrelatedUCL(), prior)}, bandit, 30, engine=engine)
     assert trace.initialisation.item() == 9
     assert sorted(trace.arms.values[0, 0, :9]) == list(range(9))
 

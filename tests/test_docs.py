@@ -1,7 +1,7 @@
 """The documents are executed: every snippet, every command, every picture, every row of the README's table."""
 
 import doctest
-import importlib
+import importlib.util
 import re
 import shlex
 import subprocess
@@ -80,22 +80,46 @@ def test_every_public_name_is_documented_with_an_example():
             assert ">>>" in thing.__doc__, name
 
 
-def test_every_row_of_the_readmes_table_points_at_code_and_tests_that_exist():
+@pytest.mark.parametrize("page", ["README.md", "docs/theory-and-errata.md"])
+def test_every_row_of_the_tables_points_at_code_and_tests_that_exist(page):
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py"))
-    rows = re.findall(r"^\|(.+)\|(.+)\|(.*)\|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)[2:]
+    table = (ROOT / page).read_text(encoding="utf-8").split("| paper | code | test |\n|---|---|---|\n")[1]
+    rows = re.findall(r"^\|(.+)\|(.+)\|(.+)\|$", table, re.MULTILINE)
     assert len(rows) > 10
     for _, code, test in rows:
-        for reference in re.findall(r"`([\w.]+)`", code):
+        references, names = re.findall(r"`([\w.]+)`", code), re.findall(r"`(\w+)`", test)
+        assert references
+        assert names
+        for reference in references:
             module, *attributes = reference.split(".")
             thing = importlib.import_module(f"corrbandits.{module}")
             for attribute in attributes:
                 thing = getattr(thing, attribute)
-        for name in re.findall(r"`(\w+)`", test):
+        for name in names:
             assert f"def {name}(" in sources, name
 
 
+def test_the_page_lists_every_finding_as_the_records_say():
+    spec = importlib.util.spec_from_file_location("refresh", ROOT / "docs" / "refresh.py")
+    refresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(refresh)
+    page = (ROOT / "docs" / "theory-and-errata.md").read_text(encoding="utf-8")
+    assert refresh.with_findings(page) == page
+
+
+def test_the_factor_costs_more_the_more_arms_are_correlated():
+    spec = importlib.util.spec_from_file_location("factor", ROOT / "docs" / "factor.py")
+    factor = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(factor)
+    ratios = []
+    for side, length in ((4, 1.0), (12, 30.0)):
+        found = factor.regret(side, length, surfaces=6)
+        ratios.append(found["printed"] / found["plain"])
+    assert ratios[1] > max(1.5, ratios[0])
+
+
 def test_the_readme_is_under_two_screens():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 64
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 68
 
 
 def test_the_picture_in_the_docs_is_the_one_the_command_draws(tmp_path):

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -35,9 +38,35 @@ def test_bernoulli_rewards_have_the_stated_mean():
 
 def test_environments_cannot_be_changed():
     bandit = GaussianBandit([1.0, 2.0], 1.0, coordinates=[[0.0], [1.0]])
-    for array in (bandit.means, bandit.noise_variance, bandit.coordinates, bandit.gaps):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 9.0
+    assert bandit.gaps.tolist() == [1.0, 0.0]
+    for same in (bandit, pickle.loads(pickle.dumps(bandit)), copy.deepcopy(bandit), copy.copy(bandit)):
+        for array in (same.means, same.noise_variance, same.coordinates, same.gaps, same.optimal):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 9.0
+
+
+def test_arms_that_differ_by_rounding_alone_are_all_optimal():
+    assert 0.1 + 0.2 > 0.3
+    bandit = GaussianBandit([0.3, 0.1 + 0.2, 0.1], 1.0)
+    assert bandit.optimal.tolist() == [True, True, False]
+    assert bandit.gaps[:2].tolist() == [0.0, 0.0]
+    assert GaussianBandit([1.0, 1.0 + 1e-14], 1.0).optimal.tolist() == [False, True]  # small, but not rounding
+    assert GaussianBandit([0.0, 0.0], 1.0).optimal.tolist() == [True, True]
+    assert GaussianBandit([-1e9, -1e9 - 1.0], 1.0).optimal.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_draw_gives_arms_in_one_place_one_mean(seed):
+    where = np.repeat(landscapes.grid(5, 5), 2, axis=0)
+    gaps = landscapes.draw(9 * Exponential(2.0), where, noise_variance=1.0, seed=seed, mean=3.0).gaps
+    assert (gaps == 0).sum() == 2
+
+
+@pytest.mark.parametrize("bandit", [GaussianBandit([1.0, 2.0], 1.0), BernoulliBandit([0.1, 0.2])])
+def test_an_arm_that_is_not_there_gives_no_reward(bandit):
+    for arm in (-1, 2):
+        with pytest.raises(ValueError, match="an arm must be"):
+            bandit.reward(arm, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +84,17 @@ def test_environments_cannot_be_changed():
         (lambda: GaussianBandit([1.0, 2.0], 1.0, shape=(3, 2)), ValueError, "has 6 cells, but there are 2 arms"),
         (lambda: BernoulliBandit([0.5, 1.5]), ValueError, r"must lie in \[0, 1\]"),
         (lambda: BernoulliBandit([-0.5]), ValueError, r"must lie in \[0, 1\]"),
+        (lambda: GaussianBandit([1.0], 1.0, shape=5), TypeError, r"sides of a grid, such as \(10, 10\), but 5 came"),
+        (lambda: GaussianBandit([1.0], 1.0, shape="1"), TypeError, "shape must be the sides of a grid"),
         (lambda: landscapes.grid(0, 3), ValueError, "rows must be at least 1"),
+        (lambda: landscapes.grid(10**10, 10**10), ValueError, "at most 10,000,000 cells"),
+        (lambda: landscapes.clusters(3, noise_variance=1.0, seed=0), TypeError, "one per cluster, such as"),
+        (lambda: landscapes.clusters("ab", noise_variance=1.0, seed=0), TypeError, "one per cluster, such as"),
+        (
+            lambda: landscapes.draw(None, [0.0], noise_variance=1.0, seed=0),
+            TypeError,
+            r"kernel must be a kernel such as Exponential\(2.0\), but None came",
+        ),
         (lambda: landscapes.clusters([], noise_variance=1.0, seed=0), ValueError, "at least one cluster"),
         (lambda: landscapes.clusters([0], noise_variance=1.0, seed=0), ValueError, "size must be at least 1"),
         (

@@ -222,3 +222,31 @@ def test_blas_stays_held_until_the_last_thread_leaves():
     leave.set()
     other.join()
     assert threads() == before
+
+
+def test_the_rounding_allowed_to_an_eigenvalue_grows_with_the_number_of_arms():
+    n = 100
+    basis, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((n, n)))
+    for smallest, accepted in ((-0.5e-14 * n, True), (-2e-14 * n, False)):
+        S = (basis * np.append(smallest, np.ones(n - 1))) @ basis.T
+        S = (S + S.T) / 2
+        if accepted:
+            np.testing.assert_array_equal(refuse_indefinite(S), S)
+        else:
+            with pytest.raises(ValueError, match="must have no negative eigenvalue, but its smallest is -2"):
+                refuse_indefinite(S)
+
+
+def test_asymmetry_is_found_and_averaged_in_every_strip():
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(600, 700))
+    S = root @ root.T
+    S = S / 2 + S.T / 2
+    rounded = S.copy()
+    rounded[599, 3] *= 1 + 1e-13
+    rounded[10, 300] *= 1 - 1e-13
+    assert np.array_equal(refuse_indefinite(rounded), rounded / 2 + rounded.T / 2)
+    assert refuse_indefinite(S) is S
+    S[520, 259] += 7.0
+    with pytest.raises(ValueError, match=r"its entry \((259, 520|520, 259)\) is"):
+        refuse_indefinite(S)

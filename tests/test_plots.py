@@ -64,3 +64,74 @@ def test_the_lower_bound_is_the_sum_over_suboptimal_arms():
     assert float(bound.sel(time=1)) == 0
     with pytest.raises(ValueError, match="horizon must be at least 1"):
         theory.lai_robbins(bandit, 0)
+
+
+def names_in(legend):
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def named(*names):
+    flat = Independent(noise_variance=1.0, arms=3)
+    return simulate({name: (UCL(a=1.0), flat) for name in names}, BANDIT, horizon=20, runs=2)
+
+
+def test_names_are_drawn_as_they_are_written(tmp_path):
+    names = [r"$\foo{$", "_hidden", "日本語 \N{GRINNING FACE}", "50 % $ off", "plain"]
+    bound = theory.lai_robbins(BANDIT, 20)
+    figure = plots.regret_with_start(named(*names), r"$\foo{$", lower_bound=bound, until=5)
+    shown = names_in(figure.legends[0])
+    assert [name.replace(r"\$", "$") for name in shown] == [*names, "Lai-Robbins lower bound"]
+    assert all(name.count("$") == name.count(r"\$") for name in shown)  # no formula begins
+    for ending in (".png", ".pdf"):
+        plots.save(figure, tmp_path / f"names{ending}")  # neither a formula's error nor a warning of glyphs
+    assert names_in(plots.regret(named(*names)).get_legend()) == shown[:-1]
+
+
+def test_other_warnings_are_not_silenced(trace):
+    import warnings
+
+    figure = plots.regret_with_start(trace, "title", lower_bound=theory.lai_robbins(BANDIT, 300), until=50)
+    figure.savefig = lambda *args, **options: warnings.warn("something else", UserWarning, stacklevel=1)
+    with pytest.warns(UserWarning, match="something else"):
+        plots.drawn(figure, ".png")
+
+
+def test_more_names_than_fit_are_counted():
+    many = named(*(f"policy {n}" for n in range(300)))
+    shown = names_in(plots.regret(many, lower_bound=theory.lai_robbins(BANDIT, 20)).get_legend())
+    assert len(shown) == plots.MOST_NAMES + 2
+    assert shown[-2:] == ["and 280 more", "Lai-Robbins lower bound"]
+    assert names_in(plots.regret(named("x" * 500)).get_legend()) == ["x" * plots.LONGEST_NAME + "..."]
+
+
+@pytest.mark.parametrize("top", [1e-9, 3e-4, 0.1, 0.7, 1.0, 2.0, 3.5, 9, 12, 1_234, 45_678, 3e7, 1e12])
+def test_tick_labels_are_all_different_and_right(top):
+    from matplotlib.ticker import MaxNLocator
+
+    places = MaxNLocator(nbins=9, steps=[1, 2, 2.5, 5, 10]).tick_values(0, top)
+    labels = [plots.tick_label(x, places) for x in places]
+    assert len(set(labels)) == len(labels)
+    np.testing.assert_allclose([float(label.replace(",", "")) for label in labels], places, rtol=1e-5, atol=1e-6 * top)
+
+
+def test_the_ticks_of_a_figure_with_a_small_regret_differ():
+    small = GaussianBandit([0.0, 0.01, 0.02], 1.0)
+    flat = Independent(noise_variance=1.0, arms=3)
+    axes = plots.regret(simulate({"a": (UCL(a=1.0), flat)}, small, horizon=5, runs=3))
+    axes.figure.canvas.draw()
+    for axis in (axes.xaxis, axes.yaxis):
+        labels = [label.get_text() for label in axis.get_ticklabels()]
+        assert len(set(labels)) == len(labels) > 2
+
+
+def test_bounds_are_drawn_where_they_say_something_and_named_where_not(trace):
+    curve = theory.lai_robbins(BANDIT, 300) * 1e4
+    curves = {"a": {"Theorem 1": curve.where(curve.time > 9)}, "b": {"Theorem 1": curve * np.nan}}
+    axes = plots.bounds(curves, trace=trace, lower_bound=theory.lai_robbins(BANDIT, 300))
+    expected = ["a", "b", "Lai-Robbins lower bound", "a, Theorem 1", "b, Theorem 1: vacuous"]
+    assert names_in(axes.get_legend()) == expected
+    assert axes.get_ylim()[1] > float(curve.max())  # the bound is within the picture
+    assert 0 < axes.get_ylim()[0] <= float(trace.regret.mean("run").isel(time=0).min())
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert axes.lines[3].get_color() == axes.lines[0].get_color()  # a bound has its policy's colour
+    assert not (axes.lines[2].get_ydata() <= 0).any()  # nothing falls off a logarithmic axis

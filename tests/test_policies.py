@@ -304,3 +304,13 @@ def test_allowed_arms_may_be_given_as_true_and_false():
     prior = Independent(mean=[3.0, 2.0, 1.0], variance=1.0, noise_variance=1.0)
     assert UCL().choose(prior, 1, allowed=[False, True, True]) == 1
     assert UCL().choose(prior, 1, allowed=np.array([False, False, True])) == 2
+
+
+def test_pending_arms_out_of_reach_do_not_stop_the_rule():
+    belief = Independent(mean=[0.0, 1.0, 5.0], variance=[np.inf, 1.0, 1.0], noise_variance=1.0)
+    assert UCL().choose(belief, 2, allowed=[1, 2]) == 2
+
+
+def test_numbers_of_any_kind_make_equal_policies():
+    assert UCL(a=np.array(2.0)) == UCL(a=np.float32(2)) == UCL(a=2)
+    assert len({UCL(a=np.array(2.0)), UCL(a=2), CorrelatedUCL(nu=np.array(1.0)), CorrelatedUCL(nu=1)}) == 2

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from corrbandits import landscapes, paper
+from corrbandits import GaussianBandit, Trace, landscapes, paper
 
 BEST, T = 60.0, 10_000
 
@@ -55,13 +55,14 @@ def test_all_files_are_written_and_all_is_said(reproduction):
     assert done.returncode == 0
     assert done.stderr == ""  # silent: nobody watches
     expected = {f"figure{n}.{ending}" for n in (1, 2) for ending in ("png", "pdf", "nc")} | {"claims.json"}
+    expected |= {f"bounds{n}.{ending}" for n in (1, 2) for ending in ("png", "pdf")}
     assert {p.name for p in out.iterdir()} == expected
     assert (out / "figure1.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figure2.pdf").read_bytes().startswith(b"%PDF")
     assert done.stdout.count("yes") == 7
     assert "NO" not in done.stdout
     assert "/50" in done.stdout
-    assert str(out) in done.stdout
+    assert f"bounds1 and bounds2 (.png, .pdf) and claims.json are in {out}/" in done.stdout
 
 
 def test_the_captions_hold_in_the_files(reproduction):
@@ -105,6 +106,155 @@ def test_claims_that_fail_are_said_to_fail():
     assert verdicts["Figure 2: order for t > 1,000"] is False
     assert verdicts["Figure 2: uncorrelated ends its long phase"] is None  # the horizon is too short to tell
     assert verdicts["Figure 2: its regret there"] is None
+
+
+# the verdicts, on runs made by hand: arm g costs g, so a run's regret is the sum of its arms
+
+LADDER = GaussianBandit(60.0 - np.arange(61), noise_variance=10.0)
+RUNS = 4
+
+
+def steps(*at, horizon=T):
+    """Return arms that cost something at a few times, given as (time, cost), and nothing at others."""
+    arms = np.zeros(horizon, dtype=int)
+    for time, cost in at:
+        arms[time - 1] = cost
+    return arms
+
+
+def spread(total, last, first=1):
+    """Return arms whose costs add up to a total from the first time to the last, as evenly as whole numbers can."""
+    arms = np.zeros(T, dtype=int)
+    arms[first - 1 : last] = np.diff(np.arange(last - first + 2) * total // (last - first + 1))
+    return arms
+
+
+def made(**runs):
+    """Return a trace of policies, each with the arms of one run, taken for all, or of all."""
+    arms = np.array([np.broadcast_to(of_policy, (RUNS, T)) for of_policy in runs.values()])
+    variables = {
+        "arms": (("policy", "run", "time"), arms),
+        "initialisation": (("policy", "run"), np.zeros(arms.shape[:2], dtype=int)),
+        "means": ("arm", LADDER.means),
+    }
+    return Trace(xr.Dataset(variables, {"policy": list(runs), "run": np.arange(RUNS), "time": np.arange(1, T + 1)}))
+
+
+def phase(end, regret, early=4_000):
+    """Return runs of which half are on the best arm early, and one more at the end of the phase."""
+    soon, late = spread(regret, early - 1), spread(regret, end - 1)
+    return np.array([soon, soon, late, spread(regret, T)])
+
+
+WELL = {"uninformative": spread(3_000, 100), "uncorrelated": steps((1, 20)), "correlated": steps((1, 10))}
+ILL = {"uninformative": spread(3_000, 100), "uncorrelated": phase(4_500, 35_000), "correlated": steps((1, 20))}
+BEND, ORDER_1, BELOW, END, REGRET, ORDER_2, GAIN, _ = range(8)
+
+
+def verdict(number, well=None, ill=None, horizon=T):
+    """Return one claim on made runs, some of them replaced."""
+    both = [made(**{**of_figure, **(other or {})}) for of_figure, other in ((WELL, well), (ILL, ill))]
+    both = [Trace(trace.data.isel(time=slice(horizon))) for trace in both]
+    return paper.claims(paper.Figures(LADDER, *both))[number]
+
+
+def test_every_claim_is_met_by_runs_made_for_it():
+    ill = {"uncorrelated": spread(35_000, 4_499)}
+    assert [verdict(n, ill=ill).met for n in (BEND, ORDER_1, BELOW, END, REGRET, ORDER_2, GAIN)] == [True] * 7
+
+
+@pytest.mark.parametrize(("regret", "met"), [(2_969, False), (2_970, True), (3_030, True), (3_031, False)])
+def test_the_bend_must_be_within_1_percent_of_3000(regret, met):
+    claim = verdict(BEND, well={"uninformative": spread(regret, 100) + steps((101, 60))})
+    assert (claim.met, claim.ours) == (met, f"{regret:,}")
+
+
+@pytest.mark.parametrize(("since", "met"), [(2, True), (149, True), (150, True), (151, False), (400, False)])
+@pytest.mark.parametrize("crossing", ["the lower two", "the upper two"])
+def test_the_order_of_figure_1_must_hold_from_150_on(since, met, crossing):
+    lower = {"correlated": steps((1, 20)), "uncorrelated": steps((1, 20), (since, 1))}
+    upper = {"uncorrelated": WELL["uninformative"], "uninformative": WELL["uninformative"] + steps((since, 1))}
+    claim = verdict(ORDER_1, well=lower if crossing == "the lower two" else upper)
+    assert (claim.met, claim.ours) == (met, f"in this order from t = {since:,} on")
+
+
+@pytest.mark.parametrize(("since", "met"), [(1_000, True), (1_001, True), (1_002, False), (1_300, False)])
+@pytest.mark.parametrize("crossing", ["the lower two", "the upper two"])
+def test_the_order_of_figure_2_must_hold_after_1000(since, met, crossing):
+    lower = {"correlated": ILL["uninformative"], "uninformative": ILL["uninformative"] + steps((since, 1))}
+    level = int(ILL["uncorrelated"][0, : since - 1].sum())
+    upper = {"uncorrelated": ILL["uncorrelated"][0], "uninformative": spread(level, since - 1)}
+    claim = verdict(ORDER_2, ill=lower if crossing == "the lower two" else upper)
+    assert (claim.met, claim.ours) == (met, f"in this order from t = {since:,} on")
+
+
+def test_an_order_that_never_comes_is_not_met():
+    claim = verdict(ORDER_1, well={"correlated": WELL["uncorrelated"]})  # equal is not below
+    assert (claim.met, claim.ours) == (False, "not in this order at the horizon")
+    claim = verdict(ORDER_2, ill={"uninformative": ILL["uncorrelated"]})
+    assert (claim.met, claim.ours) == (False, "not in this order at the horizon")
+
+
+# Lai-Robbins on these arms: 20 (1 + 1/2 + ... + 1/60) log t, 64.9 at t = 2 and 383.2 at t = 60
+@pytest.mark.parametrize(
+    ("arms", "met"),
+    [
+        (steps((1, 60), (2, 4)), True),
+        (steps((1, 60), (2, 5)), False),
+        (spread(383, 60) + steps((61, 60)), True),  # what comes later does not count
+        (spread(323, 59) + steps((60, 60)), True),
+        (spread(324, 59) + steps((60, 60)), False),
+    ],
+)
+@pytest.mark.parametrize("policy", ["uncorrelated", "correlated"])
+def test_the_informative_priors_must_be_below_lai_robbins_from_2_to_60(arms, met, policy):
+    assert verdict(BELOW, well={policy: arms}).met is met
+
+
+@pytest.mark.parametrize(("end", "met"), [(4_349, False), (4_350, True), (4_650, True), (4_651, False)])
+def test_the_long_phase_must_end_within_150_of_4500(end, met):
+    claim = verdict(END, ill={"uncorrelated": phase(end, 35_000)})  # half the runs, from 4,000 on, are not enough
+    assert (claim.met, claim.ours) == (met, f"t = {end:,}")
+
+
+def test_a_phase_that_does_not_end_is_not_met():
+    ill = {"uncorrelated": phase(T + 1, 35_000)}
+    ill["uncorrelated"][2] = ill["uncorrelated"][3] = 1
+    assert (verdict(END, ill=ill).met, verdict(END, ill=ill).ours) == (False, "not within the horizon")
+    assert (verdict(REGRET, ill=ill).met, verdict(REGRET, ill=ill).ours) == (False, "its phase does not end")
+
+
+@pytest.mark.parametrize(("regret", "met"), [(33_249, False), (33_250, True), (36_750, True), (36_751, False)])
+def test_the_regret_there_must_be_within_5_percent_of_35000(regret, met):
+    late = spread(regret, 4_499)
+    claim = verdict(REGRET, ill={"uncorrelated": late + steps((4_501, 60))})
+    assert (claim.met, claim.ours) == (met, f"{regret:,}")
+
+
+def test_a_tie_of_best_arms_ends_the_phase_on_either():
+    tied = GaussianBandit(np.where(np.arange(61) == 60, 60.0, LADDER.means), 10.0)
+    runs = np.where(phase(4_500, 35_000) == 0, 60, phase(4_500, 35_000))
+    traces = [made(**WELL), made(**{**ILL, "uncorrelated": runs})]
+    traces = [Trace(trace.data.assign(means=("arm", tied.means))) for trace in traces]
+    assert paper.claims(paper.Figures(tied, *traces))[END].ours == "t = 4,500"
+
+
+# of 3,000 at t = 1,000 the well-informed correlated prior saves 2,000
+@pytest.mark.parametrize(("regret", "met"), [(1_000, False), (1_001, True), (1_500, True), (1_501, False)])
+def test_the_gain_must_be_a_share_of_three_quarters_to_less_than_1(regret, met):
+    well = {"correlated": spread(1_000, 1_000) + steps((1_001, 60)), "uninformative": spread(3_000, 1_000)}
+    claim = verdict(GAIN, well=well, ill={"correlated": spread(regret, 1_000) + steps((1_001, 60))})
+    assert (claim.met, claim.ours) == (met, f"{(3_000 - regret) / 2_000:.2f}")
+
+
+@pytest.mark.parametrize(
+    ("number", "least"),
+    [(BEND, 100), (ORDER_1, 150), (BELOW, 60), (END, 4_650), (REGRET, 4_650), (ORDER_2, 1_001), (GAIN, 1_000)],
+)
+def test_a_horizon_too_short_to_tell_is_said(number, least):
+    assert verdict(number, horizon=least).met is not None
+    claim = verdict(number, horizon=least - 1)
+    assert (claim.met, claim.ours) == (None, f"needs a horizon of {least:,}")
 
 
 def test_the_papers_settings_are_those_printed():

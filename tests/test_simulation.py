@@ -1,9 +1,11 @@
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -30,6 +32,8 @@ from corrbandits import (
     landscapes,
     simulate,
 )
+from corrbandits.blas import one_thread
+from corrbandits.policies import LimitPolicy
 
 WHERE = landscapes.grid(3, 3)
 BANDIT = landscapes.draw(4 * Exponential(2.0), WHERE, noise_variance=1.0, seed=0, shape=(3, 3))
@@ -199,6 +203,8 @@ def test_what_is_not_a_trace_is_refused_in_words(tmp_path):
         ({"policies": {"a": UCL()}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
         ({"policies": {"a": (FLAT, UCL())}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
         ({"policies": {3: (UCL(), FLAT)}}, TypeError, "name must be text"),
+        ({"policies": {"a\0": (UCL(), FLAT)}}, TypeError, "name must be text"),
+        ({"policies": {"a": (UCL(), FLAT, 1)}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
         ({"policies": {"a": (UCL(), Beta(arms=2))}}, ValueError, "has 2 arms, but the environment has 9"),
         ({"environment": [1.0, 2.0]}, TypeError, "environment must be an Environment"),
     ],
@@ -209,10 +215,85 @@ def test_bad_input_is_refused_before_any_work(changes, error, message):
         simulate(**arguments)
 
 
+class Contrary(LimitPolicy):
+    """A rule of a user's own that must not be mistaken for one of ours."""
+
+    def width(self, t, arms):
+        return 0.0
+
+    def index(self, belief, t):
+        return -belief.mean
+
+
+def test_a_rule_of_ones_own_is_played_as_it_is():
+    prior = Independent(mean=np.arange(9.0), variance=1e-9, noise_variance=1.0)
+    assert (simulate({"mine": (Contrary(), prior)}, BANDIT, 20).arms == 0).all()
+
+
+def test_awaited_rewards_count_in_every_engine():
+    waiting = JOINT.assume([2, 2, 1])
+    by_default, plain = (simulate({"a": (UCL(), waiting)}, BANDIT, 50, 3, engine=e) for e in ("auto", "reference"))
+    same(by_default, plain)
+
+
+def test_rewards_beyond_doubles_are_refused_in_every_engine():
+    huge = GaussianBandit([1e308, -1e308, 0.0], 1.0)
+    prior = Correlated(mean=0.0, covariance=np.eye(3), noise_variance=1.0)
+    for engine in ("compiled", "reference"):
+        with pytest.raises(OverflowError, match="larger unit"):
+            simulate({"a": (UCL(), prior)}, huge, 50, engine=engine)
+
+
+def test_more_than_memory_holds_is_refused_with_its_size():
+    with pytest.raises(MemoryError, match="12,000 GB to record"):
+        simulate({"a": (UCL(), FLAT)}, BANDIT, horizon=10**12)
+
+
+@pytest.mark.parametrize("copy", [pickle.loads, None])
+def test_copied_beliefs_stay_read_only(copy):
+    for belief in (JOINT, FLAT, JOINT.observe(1, 2.0).assume([2]), Beta(arms=2).observe(0, 1)):
+        twin = deepcopy(belief) if copy is None else copy(pickle.dumps(belief))
+        np.testing.assert_array_equal(twin.mean, belief.mean)
+        np.testing.assert_array_equal(twin.observe(0, 1.0).variance, belief.observe(0, 1.0).variance)
+        for array in (twin.mean, twin.variance, twin.counts):
+            assert not array.flags.writeable
+
+
+def test_a_forked_child_finds_blas_free():
+    held, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with one_thread():
+            held.set()
+            leave.wait(20)
+
+    keeper = threading.Thread(target=hold)
+    keeper.start()
+    held.wait(20)
+    child = os.fork()
+    if child == 0:
+        with one_thread():
+            os._exit(7)
+    deadline = time.monotonic() + 20
+    status = (0, 0)
+    while status[0] == 0 and time.monotonic() < deadline:
+        status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.05)
+    leave.set()
+    keeper.join()
+    if status[0] == 0:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status[1]) == 7
+
+
 @pytest.mark.parametrize(
     ("pair", "bandit", "reason"),
     [
-        ((Thompson(), FLAT), BANDIT, "Thompson is not an index"),
+        ((Thompson(), FLAT), BANDIT, "Thompson is not one of UCL"),
+        ((Contrary(), FLAT), BANDIT, "Contrary is not one of UCL"),
+        ((UCL(), FLAT.assume([1])), BANDIT, "awaits rewards"),
+        ((UCL(), Correlated(covariance=1e200 * np.eye(9), noise_variance=1.0)), BANDIT, "must lie between 1e-140"),
         ((UCL(), Beta(arms=9)), BernoulliBandit(np.full(9, 0.5)), "belief is a Beta"),
         ((UCL(), FLAT), BernoulliBandit(np.full(9, 0.5)), "rewards are those of a BernoulliBandit"),
         ((BayesUCB(horizon=9, c=0.0), FLAT), BANDIT, "limit at t = 1 is not finite"),

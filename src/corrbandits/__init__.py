@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corrbandits import landscapes, plots, theory
+    from corrbandits import audit, errata, landscapes, plots, theory
     from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
     from corrbandits.belief import Belief, Beta, Correlated, Independent
     from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
@@ -31,7 +31,7 @@ _HOMES = {
     "simulation": ("simulate",),
     "trace": ("Trace",),
 }
-_MODULES = ("landscapes", "plots", "theory")
+_MODULES = ("audit", "errata", "landscapes", "plots", "theory")
 
 __all__ = [
     "GPUCB",
@@ -59,6 +59,8 @@ __all__ = [
     "Thompson",
     "Trace",
     "Uniform",
+    "audit",
+    "errata",
     "landscapes",
     "plots",
     "simulate",

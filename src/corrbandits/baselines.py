@@ -48,7 +48,7 @@ class UCB1(IndexPolicy):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.number("scale", self.scale, above=0)
+        checks.set_field(self, "scale", checks.number("scale", self.scale, above=0))
 
     def index(self, belief: Belief, t: int) -> Array:
         """Return the average and the confidence width; +inf for an arm never taken."""
@@ -77,7 +77,7 @@ class KnowledgeGradient(IndexPolicy):
     horizon: int
 
     def __post_init__(self) -> None:
-        checks.integer("horizon", self.horizon, least=1)
+        checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
 
     def index(self, belief: Belief, t: int) -> Array:
         """Return mu_i + (T - t) nu_i."""
@@ -107,7 +107,7 @@ class EpsilonGreedy(Policy):
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        checks.number("epsilon", self.epsilon, least=0, up_to=1)
+        checks.set_field(self, "epsilon", checks.number("epsilon", self.epsilon, least=0, up_to=1))
 
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
         generator = checks.generator(type(self).__name__, rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,16 @@ from typing import Any
 _lock = threading.Lock()
 _depth = 0
 _before: list[int] = []
+
+
+def _after_fork() -> None:
+    """Begin anew in a forked child: the thread that held the lock, or BLAS, does not exist there."""
+    global _lock, _depth
+    _lock, _depth = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager

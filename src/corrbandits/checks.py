@@ -149,8 +149,15 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
+def set_field(owner: object, name: str, value: Any) -> None:
+    """Put a checked value into a field of a frozen dataclass, while it is being made."""
+    object.__setattr__(owner, name, value)
+
+
 def _whole(value: Any) -> npt.NDArray[Any] | None:
     """Return an array of whole numbers, or None if the value is none; an empty list has no type and is one."""
+    if np.ma.isMaskedArray(value):  # its mask would be lost
+        return None
     try:
         array = np.asarray(value)
     except ValueError:  # a ragged list

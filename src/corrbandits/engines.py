@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
 from corrbandits.checks import Array, Integers
 from corrbandits.environments import Environment, GaussianBandit
-from corrbandits.policies import CorrelatedUCL, LimitPolicy, Policy
+from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, LimitPolicy, Policy
 
 FLOOR = 1e-20
 """A variance that has fallen below this share of its first value is the rounding of a variance of 0."""
 
 STEPS_BETWEEN_LOOKS = 20_000_000
 """How many numbers the compiled engine updates before it looks whether to stop: some hundredths of a second."""
+
+
+COMPILED = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Greedy)
+LARGEST = 1e140
 
 
 @dataclass(frozen=True)
@@ -86,17 +90,34 @@ def play_compiled(run: Run) -> None:
         state, play, block = (d, mu, w), compiled.play_independent, STEPS_BETWEEN_LOOKS // belief.arms + 1
     while run.progress[0] < horizon and not run.stopped.is_set():
         play(*state, *common, min(horizon, int(run.progress[0]) + block))
+    if not run.stopped.is_set():
+        _refuse_overflow(run, mu)
+
+
+def _refuse_overflow(run: Run, mu: Array) -> None:
+    """Refuse means, rewards or sums of rewards beyond the doubles, as a belief does."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.bincount(run.arms, weights=run.rewards)
+    if not (np.isfinite(mu).all() and np.isfinite(sums).all()):
+        raise OverflowError(
+            "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
+        )
 
 
 def why_not_compiled(policy: Policy, belief: Belief, environment: Environment) -> str:
     """Return why the compiled engine cannot play this, or nothing if it can."""
-    if not isinstance(policy, LimitPolicy):
-        return f"{type(policy).__name__} is not an index of mean and deviation"
+    if type(policy) not in COMPILED:  # exactly these: a class made from one of them may choose otherwise
+        return f"{type(policy).__name__} is not one of {', '.join(kind.__name__ for kind in COMPILED)}"
     if not isinstance(belief, (Independent, Correlated)):
         return f"the belief is a {type(belief).__name__}"
+    if belief.awaited:
+        return "the belief awaits rewards"
+    scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
+    if isinstance(belief, Correlated) and not (scales.min() > 1 / LARGEST and scales.max() < LARGEST):
+        return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
     if not isinstance(environment, GaussianBandit):
         return f"the rewards are those of a {type(environment).__name__}"
-    if not np.isfinite(policy.width(1, belief.arms)):
+    if not np.isfinite(cast("LimitPolicy", policy).width(1, belief.arms)):
         return "the limit at t = 1 is not finite"
     return ""
 

@@ -6,14 +6,20 @@ the same noise, and run k of a simulation is the same whatever runs beside it.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from corrbandits import checks
 from corrbandits.checks import Array, frozen
+
+TIE_ULPS = 8
+"""Means this many units in the last place of the largest apart are the same: a draw rounds equal ones by a few."""
 
 
 class Environment(ABC):
@@ -21,7 +27,7 @@ class Environment(ABC):
 
     `means` (N,) are the mean rewards m_i; `noise_variance` (N,) the variances of a reward; `coordinates` (N, d)
     where the arms lie, or None; `shape` the rows and columns of a grid in which the arms are read row by row, or
-    None.
+    None. Copies and pickles are read-only too.
     """
 
     means: Array
@@ -35,11 +41,13 @@ class Environment(ABC):
         self.coordinates = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
         if self.coordinates is not None and len(self.coordinates) != self.arms:
             raise ValueError(f"coordinates must have {self.arms} rows, one per arm, but {len(self.coordinates)} came.")
-        self.shape = None if shape is None else tuple(checks.integer("shape", n, least=1) for n in shape)
-        if self.shape is not None and int(np.prod(self.shape)) != self.arms:
-            raise ValueError(
-                f"a grid of shape {self.shape} has {np.prod(self.shape)} cells, but there are {self.arms} arms."
-            )
+        self.shape = None if shape is None else _grid_shape(shape, self.arms)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():  # an array forgets in a pickle that it is read-only
+            if isinstance(value, np.ndarray):
+                frozen(value)
+        self.__dict__.update(state)
 
     @property
     def arms(self) -> int:
@@ -48,8 +56,13 @@ class Environment(ABC):
 
     @cached_property
     def gaps(self) -> Array:
-        """Delta_i: how much less than the best arm's each arm's mean reward is."""
-        return frozen(self.means.max() - self.means)
+        """Delta_i: how much less than the best arm's each arm's mean reward is; 0 where only rounding differs."""
+        return frozen(gaps_of(self.means))
+
+    @cached_property
+    def optimal(self) -> npt.NDArray[np.bool_]:
+        """Which arms are best: those whose gap is 0; several, if they tie."""
+        return frozen(self.gaps == 0)
 
     @abstractmethod
     def noise(self, rng: np.random.Generator, horizon: int) -> Array:
@@ -84,6 +97,7 @@ class GaussianBandit(Environment):
 
     def reward(self, arm: int, noise: float) -> float:
         """Return m_i + sigma_i eps."""
+        arm = checks.arm(arm, self.arms)
         return float(self.means[arm] + np.sqrt(self.noise_variance[arm]) * noise)
 
 
@@ -109,4 +123,24 @@ class BernoulliBandit(Environment):
 
     def reward(self, arm: int, noise: float) -> float:
         """Return 1 if the noise is below m_i, else 0."""
-        return float(noise < self.means[arm])
+        return float(noise < self.means[checks.arm(arm, self.arms)])
+
+
+def gaps_of(means: Array) -> Array:
+    """Return how far each mean is below the largest; less than a few units in the last place is taken for rounding.
+
+    >>> gaps_of(np.array([0.3, 0.1 + 0.2, 0.1]))   # 0.1 + 0.2 is above 0.3 by one unit in the last place
+    array([0. , 0. , 0.2])
+    """
+    with np.errstate(over="ignore"):
+        gaps = means.max() - means
+    return np.where(gaps <= TIE_ULPS * np.spacing(np.abs(means).max()), 0.0, gaps)
+
+
+def _grid_shape(shape: Any, arms: int) -> tuple[int, ...]:
+    if not isinstance(shape, Sequence) or isinstance(shape, str):
+        raise TypeError(f"shape must be the sides of a grid, such as (10, 10), but {shape!r:.60} came.")
+    sides = tuple(checks.integer("shape", n, least=1) for n in shape)
+    if (cells := math.prod(sides)) != arms:
+        raise ValueError(f"a grid of shape {sides} has {cells} cells, but there are {arms} arms.")
+    return sides

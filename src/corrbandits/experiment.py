@@ -54,9 +54,6 @@ A_POLICY = '[policies.mine] with rule = "UCL" and prior = "flat"'
 A_KERNEL = 'kernel = { name = "exponential", length = 4.0, variance = 10.0 }'
 A_DRAW = 'draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1 }'
 
-MOST_ARMS = 10_000_000
-"""More arms than this are taken for a slip of the pen, before memory is sought for them."""
-
 
 class ExperimentError(ValueError):
     """What is wrong in an experiment file: the file, the line, what was expected, what came, what to do."""
@@ -144,8 +141,8 @@ def _listed_arms(table: Table) -> _Arms:
         if way == "grid" and not (isinstance(value, list) and len(value) == 2):
             raise ValueError(f"grid must be [rows, columns], such as [10, 10], but {value!r:.60} came.")
         sides = [checks.integer(way, side, least=1) for side in (value if way == "grid" else [value])]
-        if (count := math.prod(sides)) > MOST_ARMS:
-            raise ValueError(f"{way} must give at most {MOST_ARMS:,} arms, but {count:,} came.")
+        if (count := math.prod(sides)) > landscapes.MOST_ARMS:
+            raise ValueError(f"{way} must give at most {landscapes.MOST_ARMS:,} arms, but {count:,} came.")
         return _Arms(count) if way == "count" else _Arms(count, landscapes.grid(*sides), tuple(sides))
 
 

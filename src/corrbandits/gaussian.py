@@ -67,27 +67,21 @@ def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Arra
     average is more precise than its prior takes the equal form without cancellation instead: its row is D_i (M^-1
     S0_A)_i, its mean rbar_i - D_i (M^-1 (rbar - mu_0))_i.
     """
-    from scipy.linalg import cholesky, solve_triangular
+    from scipy.linalg import cho_solve, solve_triangular
 
     A = np.flatnonzero(counts)
     if not A.size:
         return mean.copy(), S0.copy()
-    D = noise[A] / counts[A]
-    average = sums[A] / counts[A]
-    rows = S0[A]
-    M = rows[:, A]
-    M[np.diag_indices(A.size)] += D
+    D, average, rows = noise[A] / counts[A], sums[A] / counts[A], S0[A]
     with one_thread():
-        try:
-            L = cholesky(M, lower=True, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:  # a singular S0_AA, and D too small to show beside it
+        L = _factor(rows[:, A], D)
+        if L is None:
             return _one_by_one(mean, S0, A, D, average)
         half = solve_triangular(L, rows, lower=True, check_finite=False)
         whole = solve_triangular(L, half, lower=True, trans="T", check_finite=False)
-        weight = solve_triangular(L, average - mean[A], lower=True, check_finite=False)
-        weight = solve_triangular(L, weight, lower=True, trans="T", overwrite_b=True, check_finite=False)
-        new_mean = mean + rows.T @ weight
         S = S0 - half.T @ half
+        weight = cho_solve((L, True), average - mean[A], check_finite=False)
+        new_mean = mean + rows.T @ weight
     variances = np.maximum(S.diagonal(), 0.0)
     precise = np.flatnonzero(S0[A, A] > D)
     for i in precise[np.argsort(-D[precise], kind="stable")]:  # the most precise last: its row is the most accurate
@@ -97,6 +91,36 @@ def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Arra
         new_mean[k] = average[i] - D[i] * weight[i]
     np.fill_diagonal(S, variances)
     return new_mean, S
+
+
+def posterior_mean(mean: Array, S0: Array, noise: Array, counts: Array, sums: Array) -> Array:
+    """Return the posterior mean alone, as `condition` does but without the time and the memory of the covariance."""
+    from scipy.linalg import cho_solve
+
+    A = np.flatnonzero(counts)
+    if not A.size:
+        return mean.copy()
+    D, average = noise[A] / counts[A], sums[A] / counts[A]
+    L = _factor(S0[np.ix_(A, A)], D)
+    if L is None:
+        return _one_by_one(mean, S0, A, D, average)[0]
+    weight = np.zeros(len(S0))
+    weight[A] = cho_solve((L, True), average - mean[A], check_finite=False)
+    new_mean = mean + S0 @ weight
+    precise = S0.diagonal()[A] > D
+    new_mean[A[precise]] = (average - D * weight[A])[precise]
+    return np.asarray(new_mean)
+
+
+def _factor(S_AA: Array, D: Array) -> Array | None:
+    """Return the Cholesky factor of S_AA + diag(D), or None: a singular S_AA, and D too small to show beside it."""
+    from scipy.linalg import cholesky
+
+    S_AA[np.diag_indices(D.size)] += D
+    try:
+        return np.asarray(cholesky(S_AA.T, lower=True, overwrite_a=True, check_finite=False))  # .T: no copy is made
+    except np.linalg.LinAlgError:
+        return None
 
 
 def covariance_root(S: Array) -> Array:
@@ -113,6 +137,13 @@ def covariance_root(S: Array) -> Array:
     root = np.zeros_like(S)
     root[pivots - 1, :rank] = np.tril(factor)[:, :rank]
     return np.asarray(deviation[:, None] * root)
+
+
+def correlated_normals(S: Array, rng: np.random.Generator) -> Array:
+    """Return one draw of normal variables with mean 0 and this covariance."""
+    root = covariance_root(S)
+    with one_thread():
+        return np.asarray(root @ rng.standard_normal(len(S)))
 
 
 def correlations(S: Array) -> Array:
@@ -133,24 +164,18 @@ def refuse_indefinite(S: Array) -> Array:
     Rounding is not refused: S_ij and S_ji may differ by 1e-12 sqrt(S_ii S_jj), and the smallest eigenvalue may be
     -N 1e-14 times the largest.
     """
+    from scipy.linalg import cholesky
+
     if S.ndim != 2 or S.shape[0] != S.shape[1] or not S.size:
         raise ValueError(f"covariance must be a square matrix, one row per arm, but its shape is {S.shape}.")
     variances = S.diagonal()
     if (variances < 0).any():
         arm = int(variances.argmin())
         raise ValueError(f"variances must be at least 0, but the covariance has {variances[arm]:g} for arm {arm}.")
-    deviation = np.sqrt(variances)
-    asymmetry = np.abs(S - S.T)
-    if (asymmetry > 1e-12 * np.outer(deviation, deviation)).any():
-        i, j = (int(x) for x in np.unravel_index(asymmetry.argmax(), S.shape))
-        raise ValueError(
-            f"covariance must be symmetric, but its entry ({i}, {j}) is {S[i, j]:g} and ({j}, {i}) is {S[j, i]:g}. "
-            "If that is rounding, pass (S + S.T) / 2."
-        )
-    S = S if not asymmetry.any() else S / 2 + S.T / 2
+    S = _symmetric(S, np.sqrt(variances))
     with one_thread():
         try:
-            np.linalg.cholesky(S)
+            cholesky(S.T, lower=True, check_finite=False)  # its one copy is all the memory this takes
         except np.linalg.LinAlgError:
             eigenvalues = np.linalg.eigvalsh(S)
             if eigenvalues[0] < -len(S) * 1e-14 * eigenvalues[-1]:
@@ -159,6 +184,30 @@ def refuse_indefinite(S: Array) -> Array:
                     f"{eigenvalues[-1]:.6g}). Covariances guessed entry by entry often clash: use a kernel."
                 ) from None
     return S
+
+
+def _symmetric(S: Array, deviation: Array) -> Array:
+    """Return S with what rounding left of asymmetry averaged away; refuse more. By strips, to save memory."""
+    strips = [slice(k, k + 256) for k in range(0, len(S), 256)]
+    beyond, largest, where = False, 0.0, (0, 0)
+    for strip in strips:
+        asymmetry = np.abs(S[strip] - S[:, strip].T)
+        beyond = beyond or bool((asymmetry > 1e-12 * np.outer(deviation[strip], deviation)).any())
+        if asymmetry.max() > largest:
+            row, column = np.unravel_index(asymmetry.argmax(), asymmetry.shape)
+            largest, where = float(asymmetry.max()), (strip.start + int(row), int(column))
+    if beyond:
+        i, j = where
+        raise ValueError(
+            f"covariance must be symmetric, but its entry ({i}, {j}) is {S[i, j]:g} and ({j}, {i}) is {S[j, i]:g}. "
+            "If that is rounding, pass (S + S.T) / 2."
+        )
+    if not largest:
+        return S
+    mean = S / 2
+    for strip in strips:
+        mean[strip] += S[:, strip].T / 2
+    return np.asarray(mean)
 
 
 def _one_by_one(mean: Array, S0: Array, A: Integers, D: Array, average: Array) -> tuple[Array, Array]:

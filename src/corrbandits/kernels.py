@@ -13,6 +13,7 @@ is scaled.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class Scaled(Kernel):
     variance: float
 
     def __post_init__(self) -> None:
-        checks.number("a kernel's variance", self.variance, above=0)
+        checks.set_field(self, "variance", checks.number("a kernel's variance", self.variance, above=0))
 
     def __call__(self, points: Any, others: Any = None) -> Array:
         """Return the scaled covariance."""
@@ -120,8 +121,7 @@ class Stationary(Kernel):
         length = checks.finite("length", self.length)
         if length.ndim > 1 or not length.size or not (length > 0).all():
             raise ValueError(f"length must be one number above 0, or one per dimension, but {self.length} came.")
-        if length.ndim:
-            object.__setattr__(self, "length", tuple(length.tolist()))
+        checks.set_field(self, "length", tuple(length.tolist()) if length.ndim else float(length))
         if self.distance not in ("euclidean", "cityblock", "great_circle", "chordal"):
             raise ValueError(
                 f"distance must be euclidean, cityblock, great_circle or chordal, but {self.distance!r} came."
@@ -238,12 +238,13 @@ class RationalQuadratic(Stationary):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checks.number("alpha", self.alpha, above=0)
+        checks.set_field(self, "alpha", checks.number("alpha", self.alpha, above=0))
 
     def correlation(self, r: Array) -> Array:
         """Return (1 + r^2 / (2 alpha))^-alpha."""
-        with np.errstate(over="ignore"):  # an infinite quotient is a correlation of 0
-            return np.exp(-self.alpha * np.log1p(r**2 / (2 * self.alpha)))
+        with np.errstate(divide="ignore"):
+            log_quotient = 2 * np.log(r) - math.log(2) - math.log(self.alpha)
+        return np.exp(-self.alpha * np.logaddexp(0.0, log_quotient))
 
 
 def _covariance(other: Any) -> Covariance:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,9 @@ PEAK_WIDTH = 1.0
 LOW_PATCHES, LOW_PATCH_WIDTH, LOW_PATCH_DEPTH = ((2, 7), (7, 3)), 1.5, 20.0
 MEAN_REWARD = 30.0
 
+MOST_ARMS = 10_000_000
+"""More arms than this are taken for a slip of the pen, before memory is sought for them."""
+
 
 def grid(rows: int, columns: int) -> Array:
     """Return the coordinates (row, column) of a grid's cells, row by row.
@@ -30,6 +34,10 @@ def grid(rows: int, columns: int) -> Array:
     [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
     shape = checks.integer("rows", rows, least=1), checks.integer("columns", columns, least=1)
+    if (count := math.prod(shape)) > MOST_ARMS:
+        raise ValueError(
+            f"a grid must have at most {MOST_ARMS:,} cells, but {count:,} came. Take fewer rows or columns."
+        )
     return np.stack(np.unravel_index(np.arange(shape[0] * shape[1]), shape), axis=1).astype(np.float64)
 
 
@@ -77,6 +85,8 @@ def draw(
     >>> surface.arms, surface.coordinates[7].tolist()
     (25, [1.0, 2.0])
     """
+    if not callable(kernel):
+        raise TypeError(f"kernel must be a kernel such as Exponential(2.0), but {kernel!r:.60} came.")
     where = checks.points("coordinates", coordinates)
     covariance = checks.finite("the kernel's covariance", kernel(where, where))
     return GaussianBandit(_draw(mean, covariance, seed), noise_variance, where, shape)
@@ -135,7 +145,12 @@ def _draw(mean: Any, covariance: Array, seed: int) -> Array:
 
 
 def _cluster_labels(sizes: Sequence[int]) -> Any:
-    counted = [checks.integer("a cluster's size", n, least=1) for n in sizes]
+    try:
+        counted = [checks.integer("a cluster's size", n, least=1) for n in list(sizes)]
+    except TypeError as error:
+        raise TypeError(
+            f"sizes must be whole numbers, one per cluster, such as [3, 2], but {sizes!r:.60} came."
+        ) from error
     if not counted:
         raise ValueError("sizes must name at least one cluster, but it is empty.")
     return np.repeat(np.arange(len(counted)), counted)

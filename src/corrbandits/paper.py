@@ -17,6 +17,7 @@ from corrbandits import landscapes, theory
 from corrbandits.belief import Belief, Correlated, Independent
 from corrbandits.checks import Array
 from corrbandits.environments import GaussianBandit
+from corrbandits.experiment import Experiment
 from corrbandits.kernels import Exponential, SquaredExponential
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
 from corrbandits.progress import bar
@@ -46,6 +47,16 @@ def well_informed(surface: GaussianBandit) -> Players:
 def ill_informed(surface: GaussianBandit) -> Players:
     """Return the three policies of Figure 2: the informative priors expect the same everywhere."""
     return _players(surface, np.full(surface.arms, UNIFORM_MEAN), ILL_INFORMED_LENGTH)
+
+
+def problem() -> Experiment:
+    """Return the policies of both figures as one experiment, the informative ones under the name of their quality."""
+    surface = landscapes.two_peaks()
+    well, ill = well_informed(surface), ill_informed(surface)
+    policies = {"uninformative": well["uninformative"]}
+    for quality, players in (("well-informed", well), ("ill-informed", ill)):
+        policies |= {f"{quality} {name}": players[name] for name in ("uncorrelated", "correlated")}
+    return Experiment(surface, policies, HORIZON, RUNS, seed=0)
 
 
 def _players(surface: GaussianBandit, mean: Array, length: float) -> Players:
@@ -240,7 +251,7 @@ def bend(curve: Array) -> int:
 def _first_on_best_arm(figures: Figures) -> int | None:
     """Return the first time at which more than half the runs of Figure 2's uncorrelated prior take the best arm."""
     arms = figures.ill.arms.sel(policy="uncorrelated").values
-    share = (arms == figures.surface.means.argmax()).mean(axis=0)
+    share = figures.surface.optimal[arms].mean(axis=0)
     return int((share > 0.5).argmax()) + 1 if (share > 0.5).any() else None
 
 

@@ -48,6 +48,8 @@ class Policy(ABC):
         do not.
         """
         t = checks.integer("t", t, least=1)
+        if not isinstance(belief, Belief):
+            raise TypeError(f"a policy chooses from a belief, but {belief!r} came.")
         arms = None if allowed is None else _allowed(allowed, belief)
         pending = self.pending(belief)
         if pending.any() and (arms is None or pending[arms].any()):
@@ -111,8 +113,8 @@ class _PrintedSchedule(CrediblePolicy):
     a: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.number("K", self.K, above=0)
-        checks.number("a", self.a, above=0)
+        checks.set_field(self, "K", checks.number("K", self.K, above=0))
+        checks.set_field(self, "a", checks.number("a", self.a, above=0))
 
     def log_tail(self, t: Any) -> Any:
         """Return -log K - a log t; refused where alpha_t would be 1 or more."""
@@ -160,7 +162,7 @@ class CorrelatedUCL(_PrintedSchedule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checks.number("nu", self.nu, above=0, up_to=1)
+        checks.set_field(self, "nu", checks.number("nu", self.nu, above=0, up_to=1))
         if not isinstance(self.factor, bool):
             raise TypeError(f"factor must be True or False, but {self.factor!r} came.")
 
@@ -197,7 +199,7 @@ class BayesUCB(CrediblePolicy):
             raise ValueError(
                 f"BayesUCB needs a horizon of at least 3, so that log T is above 1, but {self.horizon} came."
             )
-        checks.number("c", self.c, least=0)
+        checks.set_field(self, "c", checks.number("c", self.c, least=0))
 
     def log_tail(self, t: Any) -> Any:
         """Return -log t - c log log T."""
@@ -220,8 +222,8 @@ class GPUCB(LimitPolicy):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.number("delta", self.delta, above=0, up_to=1)
-        checks.number("scale", self.scale, above=0)
+        checks.set_field(self, "delta", checks.number("delta", self.delta, above=0, up_to=1))
+        checks.set_field(self, "scale", checks.number("scale", self.scale, above=0))
 
     def width(self, t: Any, arms: int) -> Any:
         """Return sqrt(scale beta_t)."""

@@ -18,7 +18,7 @@ import numpy as np
 from corrbandits import checks
 from corrbandits.belief import Belief
 from corrbandits.blas import one_thread
-from corrbandits.checks import Integers
+from corrbandits.checks import Array, Integers
 from corrbandits.engines import Run, play_compiled, play_reference, why_not_compiled
 from corrbandits.environments import Environment
 from corrbandits.policies import Policy
@@ -61,9 +61,7 @@ def simulate(
     threads = os.cpu_count() or 1 if threads is None else checks.integer("threads", threads, least=1)
     players = [(*pair, _engine(pair, environment, engine)) for pair in _checked(policies, environment).values()]
 
-    arms = np.empty((len(players), runs, horizon), dtype=np.int32)
-    rewards = np.empty(arms.shape)
-    steps = np.zeros((len(players), runs, 3), dtype=np.int64)
+    arms, rewards, steps = _recording(len(players), runs, horizon)
     stopped = threading.Event()
 
     def play(player: int, run: int) -> None:
@@ -79,6 +77,19 @@ def simulate(
     with one_thread():
         _all(play, steps[..., 0], horizon, threads, stopped, progress)
     return Trace(_dataset(policies, environment, arms, rewards, steps[..., 1], seed))
+
+
+def _recording(players: int, runs: int, horizon: int) -> tuple[Any, Array, Integers]:
+    """Return the arrays that runs are recorded in: arms, rewards and progress."""
+    try:
+        arms = np.empty((players, runs, horizon), dtype=np.int32)
+        return arms, np.empty(arms.shape), np.zeros((players, runs, 3), dtype=np.int64)
+    except (MemoryError, ValueError):
+        size = 12 * players * runs * horizon / 1e9
+        raise MemoryError(
+            f"{players} policies x {runs:,} runs x {horizon:,} decisions take {size:,.0f} GB to record, which are "
+            "not to be had here. Take fewer runs or a shorter horizon."
+        ) from None
 
 
 def _all(
@@ -110,12 +121,10 @@ def _checked(policies: Any, environment: Any) -> Policies:
     if not isinstance(policies, Mapping) or not policies:
         raise TypeError(f"policies must be a dictionary of name: (policy, belief), but {policies!r} came.")
     for name, pair in policies.items():
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or "\0" in name:
             raise TypeError(f"a policy's name must be text, but {name!r} came.")
-        if not (
-            isinstance(pair, tuple)
-            and [isinstance(*x) for x in zip(pair, (Policy, Belief), strict=False)] == [True] * 2
-        ):
+        right = isinstance(pair, tuple) and len(pair) == 2
+        if not (right and isinstance(pair[0], Policy) and isinstance(pair[1], Belief)):
             raise TypeError(f"policy {name!r} must be a pair (policy, belief), but {pair!r} came.")
         if pair[1].arms != environment.arms:
             raise ValueError(

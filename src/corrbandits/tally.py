@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -31,6 +31,11 @@ class Tally:
     def empty(arms: int) -> Tally:
         """Return the tally of nothing."""
         return Tally(frozen(np.zeros(arms, dtype=np.int64)), {})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copied or unpickled tally, its counts read-only as they were."""
+        frozen(state["counts"])
+        self.__dict__.update(state)
 
     def plus(self, entries: Iterable[tuple[int, int, float]]) -> Tally:
         """Return the tally with (arm, count, sum) entries added."""

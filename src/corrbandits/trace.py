@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from corrbandits import checks
+from corrbandits.environments import gaps_of
+from corrbandits.outputs import write_file
 
 if TYPE_CHECKING:
     import xarray as xr
 
 FORMAT = "corrbandits trace 1"
+QUANTITIES = ("arms", "rewards", "counts", "initialisation", "regret")
 
 
 @final
@@ -60,8 +62,8 @@ class Trace:
     @property
     def regret(self) -> xr.DataArray:
         """The cumulative expected regret (policy, run, time): the sum of the gaps of the arms taken so far."""
-        gaps = self.data["means"].max() - self.data["means"]
-        per_step = self.arms.copy(data=gaps.values[self.arms.values])
+        gaps = gaps_of(self.data["means"].values)
+        per_step = self.arms.copy(data=gaps[self.arms.values])
         regret = per_step.cumsum("time").assign_coords(self.arms.coords)
         regret.name = "regret"
         regret.attrs = {"long_name": "cumulative expected regret", "units": "reward"}
@@ -75,8 +77,12 @@ class Trace:
         import xarray as xr
         from scipy.special import stdtrit
 
+        if quantity not in QUANTITIES:
+            raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, but {quantity!r:.60} came.")
+        level = checks.number("level", level, above=0)
+        if level >= 1:
+            raise ValueError(f"level must be above 0 and below 1, such as 0.95, but {level:g} came.")
         values: xr.DataArray = getattr(self, quantity)
-        level = checks.number("level", level, above=0, up_to=1)
         runs = values.sizes["run"]
         mean = values.mean("run")
         half = mean * np.nan
@@ -86,35 +92,38 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace, with its regret, as NetCDF; a file already there is replaced once the new one is whole."""
-        write_netcdf(self.data.assign(regret=self.regret).assign_attrs(format=FORMAT), path)
+        write_file(path, self.to_netcdf())
+
+    def to_netcdf(self) -> memoryview:
+        """Return what `save` writes, compressed; in memory, since HDF5 does not survive a full disk."""
+        data = self.data.assign(regret=self.regret).assign_attrs(format=FORMAT)
+        packed: dict[Hashable, Any] = {
+            name: {"zlib": True, "complevel": 1, "shuffle": True}
+            for name, values in data.data_vars.items()
+            if values.ndim and values.dtype.kind in "iuf"
+        }
+        return data.to_netcdf(engine="h5netcdf", encoding=packed)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trace:
-        """Read a trace that was saved."""
+        """Read a trace that was saved: the same data, with the same attributes."""
         import xarray as xr
 
         try:
             data = xr.load_dataset(path, engine="h5netcdf")
         except FileNotFoundError:
-            raise
+            raise FileNotFoundError(f"there is no file {os.fspath(path)}. Name a trace that was saved.") from None
         except Exception as error:
             raise ValueError(f"{os.fspath(path)} is not a NetCDF file that can be read: {error}") from error
         if data.attrs.get("format") != FORMAT:
             raise ValueError(f"{os.fspath(path)} is not a saved trace: its format attribute must be {FORMAT!r}.")
-        return Trace(data.drop_vars("regret"))
+        data = data.drop_vars("regret").assign_coords(policy=data["policy"].values.astype(str))
+        data.attrs = {name: _attribute(name, value) for name, value in data.attrs.items() if name != "format"}
+        return Trace(data)
 
 
-def write_netcdf(data: xr.Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a data set, compressed, first beside its place and then into it."""
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    packed: dict[Hashable, Any] = {
-        name: {"zlib": True, "complevel": 1, "shuffle": True}
-        for name, values in data.data_vars.items()
-        if values.ndim and values.dtype.kind in "iuf"
-    }
-    try:
-        data.to_netcdf(partial, engine="h5netcdf", encoding=packed)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+def _attribute(name: str, value: Any) -> Any:
+    """Return an attribute as it was saved: NetCDF makes a list of one its entry, and a number an array's."""
+    if name == "rules":
+        return [str(rule) for rule in np.atleast_1d(value)]
+    return value.item() if isinstance(value, np.generic) else value

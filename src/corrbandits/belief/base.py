@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from corrbandits import checks
-from corrbandits.checks import Array, Integers
+from corrbandits.checks import Array, Integers, frozen
 from corrbandits.gaussian import upper_quantile
 from corrbandits.tally import Tally
 
@@ -42,6 +42,11 @@ class Belief(ABC):
     def sums(self) -> Array:
         """The sum of each arm's rewards, correctly rounded whatever their order."""
         return self._tally.sums
+
+    @property
+    def awaited(self) -> tuple[int, ...]:
+        """The arms whose rewards are awaited (see `assume`)."""
+        return self._open
 
     def observe(self, arm: int | Sequence[int] | Integers, reward: float | Sequence[float] | Array) -> Self:
         """Return the belief after one reward, or after many: then `arm` and `reward` are sequences, in any order.
@@ -151,6 +156,13 @@ class Belief(ABC):
         if type(reward) is float and math.isfinite(reward):
             return reward
         return checks.number("a reward", reward)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copied or unpickled belief, its arrays read-only as they were."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                frozen(value)
+        self.__dict__.update(state)
 
     def _changed(self, **changes: Any) -> Self:
         new = object.__new__(type(self))

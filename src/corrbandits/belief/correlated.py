@@ -9,7 +9,14 @@ import numpy as np
 from corrbandits import checks
 from corrbandits.belief.base import GaussianBelief
 from corrbandits.checks import Array, frozen
-from corrbandits.gaussian import condition, consistent_row, correlations, covariance_root, refuse_indefinite, shrink
+from corrbandits.gaussian import (
+    condition,
+    consistent_row,
+    correlated_normals,
+    correlations,
+    refuse_indefinite,
+    shrink,
+)
 from corrbandits.kernels import Covariance
 from corrbandits.tally import Tally
 
@@ -78,8 +85,7 @@ class Correlated(GaussianBelief):
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Return one draw of all mean rewards."""
-        z = checks.generator("a belief", rng).standard_normal(self.arms)
-        return np.asarray(self.mean + covariance_root(self.covariance) @ z)
+        return np.asarray(self.mean + correlated_normals(self.covariance, checks.generator("a belief", rng)))
 
     def _same_prior(self, other: Correlated) -> bool:
         return (

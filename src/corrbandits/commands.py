@@ -1,0 +1,252 @@
+"""The commands of the command line: parse, call, and hand over to `report` and `outputs`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from corrbandits.belief import Belief
+    from corrbandits.environments import Environment
+    from corrbandits.experiment import Experiment
+    from corrbandits.outputs import Results
+    from corrbandits.policies import Policy
+    from corrbandits.trace import Trace
+
+app = typer.Typer(
+    help="Sequential decisions among arms whose rewards are related.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Out = Annotated[Path, typer.Option(help="Directory the results go into.", file_okay=False)]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all randomness.")]
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """Sequential decisions among arms whose rewards are related."""
+    if show:
+        import corrbandits
+
+        typer.echo(corrbandits.__version__)
+        raise typer.Exit
+
+
+@app.command()
+def reproduce(
+    out: Out = Path("reproduction"),
+    runs: Annotated[int, typer.Option(min=2, help="Runs per curve.")] = 100,
+    horizon: Annotated[int, typer.Option(min=2, help="Decisions per run.")] = 10_000,
+    seed: Seed = 0,
+) -> None:
+    """Reproduce the paper's figures and check their captions.
+
+    Writes figure1 and figure2 as .png, .pdf and .nc, the same curves under what the theorems promise as bounds1 and
+    bounds2 (.png, .pdf), and claims.json. Exit code 1 if a claim is not met.
+    """
+    from corrbandits import landscapes, outputs, paper, report
+
+    begun = time.monotonic()
+    outputs.make_directory(out)
+    surface = landscapes.two_peaks()
+    figures = paper.Figures.simulated(surface, horizon, runs, seed)
+    claims, untuned = paper.claims(figures), paper.untuned_counts(seed, horizon)
+    record = {
+        "settings": {"runs": runs, "horizon": horizon, "seed": seed},
+        "claims": [asdict(claim) for claim in claims],
+        "untuned": {
+            "surfaces": paper.UNTUNED_SURFACES,
+            "runs": paper.UNTUNED_RUNS,
+            "horizon": min(horizon, paper.UNTUNED_HORIZON),
+            "holds": untuned,
+        },
+    }
+    with outputs.results(out) as files:
+        for number, trace, players, title, until in (
+            (1, figures.well, paper.well_informed(surface), "Well-informed priors", 300),
+            (2, figures.ill, paper.ill_informed(surface), "Ill-informed priors", 1_000),
+        ):
+            _write_regret(files, f"figure{number}", trace, surface, title, until)
+            curves = _curves(surface, players, horizon)
+            _write_bounds(files, f"bounds{number}", curves, surface, horizon, trace, title)
+        files.write("claims.json", (json.dumps(record, indent=2) + "\n").encode())
+    report.print_claims(claims, untuned, horizon)
+    typer.echo(
+        f"\nfigure1 and figure2 (.png, .pdf, .nc), bounds1 and bounds2 (.png, .pdf) and claims.json are in {out}/ "
+        f"({time.monotonic() - begun:.0f} s)"
+    )
+    if any(claim.met is False for claim in claims):
+        raise typer.Exit(1)
+
+
+@app.command()
+def simulate(
+    experiment: Annotated[Path, typer.Argument(help="A TOML file; docs/getting-started describes it.")],
+    out: Out = Path("results"),
+) -> None:
+    """Simulate the experiment described in a TOML file.
+
+    Writes NAME.png, NAME.pdf and NAME.nc, NAME being the file's name without .toml, and prints a table.
+    """
+    from corrbandits import outputs, report
+    from corrbandits.experiment import load
+    from corrbandits.simulation import simulate as run
+
+    described, name = load(experiment), _name(experiment)
+    outputs.make_directory(out)
+    trace = run(described.policies, described.environment, described.horizon, described.runs, described.seed)
+    with outputs.results(out, inputs=[experiment]) as files:
+        _write_regret(files, name, trace, described.environment, name, max(2, described.horizon // 10))
+    report.print_summary(trace, described.environment)
+    typer.echo(f"\n{name} (.png, .pdf, .nc) is in {out}/")
+
+
+@app.command()
+def bounds(
+    experiment: Annotated[Path | None, typer.Argument(help="A TOML file; without one, the paper's experiment.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="What simulate wrote for it (NAME.nc), to compare with.")] = None,
+    out: Out = Path("results"),
+) -> None:
+    """Say what the theorems promise of counts and regret.
+
+    Writes NAME-bounds.png and .pdf, and prints a table by groups of arms of like gap.
+    """
+    from corrbandits import outputs, paper, report, theory
+    from corrbandits.experiment import load
+    from corrbandits.trace import Trace
+
+    problem = paper.problem() if experiment is None else load(experiment)
+    name = f"{'paper' if experiment is None else _name(experiment)}-bounds"
+    seen = None if trace is None else _fitting(Trace.load(trace), problem)
+    outputs.make_directory(out)
+    curves = _curves(problem.environment, problem.policies, problem.horizon)
+    with outputs.results(out, inputs=[path for path in (experiment, trace) if path]) as files:
+        _write_bounds(files, name, curves, problem.environment, problem.horizon, seen, name)
+    for player, (policy, belief) in problem.policies.items():
+        found = theory.bounds_for(problem.environment, policy, belief)
+        counts = None if seen is None else report.counts_after_initialisation(seen, player, policy, belief)
+        report.print_bounds(player, {theorem: at(problem.horizon) for theorem, at in found.items()}, problem, counts)
+    typer.echo(f"{name} (.png, .pdf) is in {out}/")
+
+
+@app.command()
+def errata(
+    check: Annotated[bool, typer.Option("--check", help="Compute the evidence of each, and say if it held.")] = False,
+) -> None:
+    """List the mistakes in the print; --check tests each.
+
+    Exit code 1 if a check fails.
+    """
+    from corrbandits import report
+    from corrbandits.errata import ERRATA
+
+    failed = report.failed_checks(ERRATA) if check else None
+    report.print_errata(ERRATA, failed)
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def audit(
+    problems: Annotated[int, typer.Option(min=0, help="Random problems.")] = 200,
+    runs: Annotated[int, typer.Option(min=2, help="Runs per random problem.")] = 100,
+    seed: Seed = 0,
+    out: Out = Path("results"),
+) -> None:
+    """Compare the theorems' bounds with simulated counts.
+
+    Takes random problems and twenty like the counterexample to Theorem 2 as printed; writes audit.csv.
+    """
+    from corrbandits import outputs
+    from corrbandits.audit import audit as run
+
+    outputs.make_directory(out)
+    found = run(problems, runs, seed)
+    with outputs.results(out) as files:
+        files.write("audit.csv", found.to_csv().encode())
+    typer.echo(f"{found}\n\naudit.csv is in {out}/")
+
+
+def _name(experiment: Path) -> str:
+    """Return what the results of an experiment file are called: my.v1.toml makes my.v1."""
+    return experiment.name.removesuffix(".toml") or experiment.name
+
+
+def _curves(
+    environment: Environment, players: Mapping[str, tuple[Policy, Belief]], horizon: int
+) -> dict[str, dict[str, xr.DataArray]]:
+    """Return the bounds on the regret over time, by policy and theorem."""
+    from corrbandits import theory
+
+    return {
+        name: {
+            theorem: theory.regret_curve(environment, policy, belief, bound, horizon)
+            for theorem, bound in theory.bounds_for(environment, policy, belief).items()
+        }
+        for name, (policy, belief) in players.items()
+    }
+
+
+def _write_regret(files: Results, name: str, trace: Trace, environment: Environment, title: str, until: int) -> None:
+    from corrbandits import plots, theory
+
+    files.write(f"{name}.nc", trace.to_netcdf())
+    bound = theory.lai_robbins(environment, int(trace.data.sizes["time"]))
+    _write_figure(files, name, plots.regret_with_start(trace, title, lower_bound=bound, until=until))
+
+
+def _write_bounds(
+    files: Results,
+    name: str,
+    curves: Mapping[str, Mapping[str, xr.DataArray]],
+    environment: Environment,
+    horizon: int,
+    trace: Trace | None,
+    title: str,
+) -> None:
+    from corrbandits import plots, theory
+
+    lower = theory.lai_robbins(environment, horizon)
+    _write_figure(files, name, plots.bounds_figure(curves, lower, trace, title))
+
+
+def _write_figure(files: Results, name: str, figure: Figure) -> None:
+    from corrbandits import plots
+
+    for ending in (".png", ".pdf"):
+        files.write(f"{name}{ending}", plots.drawn(figure, ending))
+
+
+def _fitting(trace: Trace, problem: Experiment) -> Trace:
+    """Return the trace; refuse one of another experiment."""
+    policies, horizon = trace.data["policy"].values.tolist(), trace.data.sizes["time"]
+    if missing := [name for name in problem.policies if name not in policies]:
+        raise ValueError(
+            f"the trace must have the policies {', '.join(problem.policies)}, but it lacks {', '.join(missing)}. "
+            "Name the trace that simulate wrote for this file."
+        )
+    if trace.data["means"].values.tolist() != problem.environment.means.tolist():
+        raise ValueError(
+            f"the trace must be of these {problem.environment.arms} arms, but its {trace.data.sizes['arm']} arms "
+            "have other mean rewards. Simulate this experiment again."
+        )
+    if horizon != problem.horizon:
+        raise ValueError(
+            f"the trace must have {problem.horizon:,} decisions, but it has {horizon:,}. "
+            "Simulate this experiment again."
+        )
+    return trace

@@ -1,0 +1,36 @@
+"""What a finding is, and what its check raises when it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+
+class ErratumError(AssertionError):
+    """A finding that its own check does not bear out; the message has the figures."""
+
+
+@final
+@dataclass(frozen=True)
+class Erratum:
+    """One mistake in the print: where, what it says, what is right, what shows it, and a check that computes that.
+
+    `check()` returns nothing if the finding holds and raises `ErratumError` if not.
+    """
+
+    number: int
+    where: str
+    printed: str
+    corrected: str
+    evidence: str
+    check: Callable[[], None]
+
+
+def require(holds: object, found: str) -> None:
+    """Raise `ErratumError` with what was found unless the condition holds.
+
+    >>> require(1 < 2, "1 is not below 2")
+    """
+    if not holds:
+        raise ErratumError(f"the finding does not hold: {found}")

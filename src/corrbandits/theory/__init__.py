@@ -1,0 +1,69 @@
+"""What the paper's analysis says of a problem: the lower bound, the lemmas, both theorems, as printed and as corrected.
+
+Both theorems are at the paper's own level of rigour: their proofs treat the numbers of samples as if they were
+fixed beforehand, though they depend on the rewards (see `errata`). No bound here is more than that.
+"""
+
+from corrbandits.theory.best import Best, best_correlated, best_uncorrelated
+from corrbandits.theory.bounds import correlated_bound, uncorrelated_bound
+from corrbandits.theory.curves import bounds_for, regret_curve
+from corrbandits.theory.estimate import (
+    beta,
+    bias,
+    conditional_variance,
+    delta_cond,
+    estimate_covariance,
+    prior_distance,
+)
+from corrbandits.theory.groups import Group, grouped
+from corrbandits.theory.initial import initialisation
+from corrbandits.theory.lemmas import (
+    Sides,
+    difference_of_squares,
+    estimate_variance_lower,
+    estimate_variance_upper,
+    initial_variance,
+    quantile_lower,
+    quantile_upper,
+    schedule_lower,
+    tail_lower,
+    tail_upper,
+    tail_upper_loose,
+    variance_lower,
+    variance_upper,
+)
+from corrbandits.theory.lower import lai_robbins, lai_robbins_counts
+
+__all__ = [
+    "Best",
+    "Group",
+    "Sides",
+    "best_correlated",
+    "best_uncorrelated",
+    "beta",
+    "bias",
+    "bounds_for",
+    "conditional_variance",
+    "correlated_bound",
+    "delta_cond",
+    "difference_of_squares",
+    "estimate_covariance",
+    "estimate_variance_lower",
+    "estimate_variance_upper",
+    "grouped",
+    "initial_variance",
+    "initialisation",
+    "lai_robbins",
+    "lai_robbins_counts",
+    "prior_distance",
+    "quantile_lower",
+    "quantile_upper",
+    "regret_curve",
+    "schedule_lower",
+    "tail_lower",
+    "tail_upper",
+    "tail_upper_loose",
+    "uncorrelated_bound",
+    "variance_lower",
+    "variance_upper",
+]

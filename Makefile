@@ -28,8 +28,9 @@ docs: $(READY)  ## the documentation, in docs/_build/html
 refresh: $(READY)  ## what the documents show of the program, anew
 	@$(BIN)/python docs/refresh.py
 
-bench: $(READY)  ## speed ratios, measured in one run
+bench: $(READY)  ## speed of the engine and of the bounds
 	@$(BIN)/python benchmarks/engine.py
+	@$(BIN)/python benchmarks/bounds.py
 
 lock: $(READY)  ## requirements.lock anew from pyproject.toml
 	@$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \

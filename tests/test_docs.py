@@ -61,7 +61,7 @@ def test_help_fits_one_screen():
 
 
 def test_every_command_is_documented():
-    from corrbandits.cli import app
+    from corrbandits.commands import app
 
     names = {command.name or command.callback.__name__ for command in app.registered_commands}
     documented = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")

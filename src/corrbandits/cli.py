@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
 STOPPED = 130
 
@@ -38,15 +38,6 @@ def main() -> None:
 def _end(message: str, code: int) -> NoReturn:
     print(f"corrbandits: {message}", file=sys.stderr)
     sys.exit(code)
-
-
-def __getattr__(name: str) -> Any:
-    """Return the Typer app, which loads when it is first asked for."""
-    if name == "app":
-        from corrbandits.commands import app
-
-        return app
-    raise AttributeError(f"module 'corrbandits.cli' has no attribute {name!r}")
 
 
 if __name__ == "__main__":

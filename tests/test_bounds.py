@@ -458,3 +458,37 @@ def test_the_best_parameters_of_a_prior_far_from_the_truth():
 def test_nonsense_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_every_theorem_that_speaks_of_a_policy_is_offered():
+    bandit = GaussianBandit([0.5, 0.2], noise_variance=1.0)
+    prior = Independent(mean=0.0, variance=1.0, noise_variance=1.0, arms=2)
+    assert list(theory.bounds_for(bandit, UCL(a=3.0), prior)) == ["Theorem 1", "Theorem 2", "Theorem 2, summed"]
+    assert list(theory.bounds_for(bandit, UCL(a=2.0), prior)) == ["Theorem 2", "Theorem 2, summed"]
+    assert list(theory.bounds_for(bandit, UCL(a=1.0), prior)) == ["Theorem 2, summed"]
+    assert theory.bounds_for(BernoulliBandit([0.5, 0.2]), UCL(a=3.0), prior) == {}
+
+
+def test_a_prior_too_sure_for_doubles_is_refused():
+    bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
+    prior = Independent(mean=[1.0, 0.0], variance=1e-309, noise_variance=1.0)
+    with pytest.raises(ValueError, match="prior variances of at least 1e-300"):
+        theory.correlated_bound(bandit, prior, CorrelatedUCL(a=3.0), 1_000)
+
+
+def test_the_best_of_nothing_is_refused():
+    equal = GaussianBandit([1.0, 1.0], noise_variance=1.0)
+    with pytest.raises(ValueError, match="every arm is optimal"):
+        theory.best_correlated(equal, Correlated(covariance=np.eye(2), noise_variance=1.0), UCL(), 100)
+    wrong = Correlated(mean=[5.0, -5.0], covariance=np.ones((2, 2)), noise_variance=1.0)
+    with pytest.raises(ValueError, match="no a makes the bound finite"):
+        theory.best_correlated(GaussianBandit([1.0, 0.0], noise_variance=1.0), wrong, UCL(), 100)
+
+
+def test_a_bound_on_the_regret_later_bounds_it_now():
+    bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
+    prior = Independent(mean=[0.0, 1.0], variance=2.0, noise_variance=1.0)
+    bound = theory.bounds_for(bandit, UCL(a=3.0), prior)["Theorem 1"]
+    curve = theory.regret_curve(bandit, UCL(a=3.0), prior, bound, 10**6)
+    assert np.all(np.diff(curve.values[~np.isnan(curve.values)]) >= 0)
+    assert float(curve[-1]) == pytest.approx(float(bound(10**6).total[1]))

@@ -426,3 +426,61 @@ def test_an_audit_is_printed_and_written(tmp_path):
     rows = (tmp_path / "new" / "audit.csv").read_text().splitlines()
     assert rows[0].startswith("problems,bound,pairs,violations")
     assert any(row.startswith("random,Theorem 1,") for row in rows)
+
+
+BOUNDS = """\
+[arms]
+count = 2
+[truth]
+means = {means}
+noise_variance = 1.0
+[priors.p]
+variance = {variance}
+[policies.one]
+rule = "{rule}"
+prior = "p"
+a = {a}
+[run]
+horizon = {horizon}
+runs = 3
+"""
+
+
+def bounds_file(path, means="[1.0, 0.0]", variance=1.0, rule="UCL", a=3.0, horizon=200):
+    path.write_text(BOUNDS.format(means=means, variance=variance, rule=rule, a=a, horizon=horizon))
+
+
+def test_bounds_of_arms_that_are_all_optimal_or_of_one_decision(tmp_path):
+    for changes in ({"means": "[1.0, 1.0]"}, {"horizon": 1}):
+        bounds_file(tmp_path / "few.toml", **changes)
+        done = run("bounds", "few.toml", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_trace_of_other_parameters_is_refused(tmp_path):
+    bounds_file(tmp_path / "my.toml")
+    assert run("simulate", "my.toml", cwd=tmp_path).returncode == 0
+    assert run("bounds", "my.toml", "--trace", "results/my.nc", cwd=tmp_path).returncode == 0
+    bounds_file(tmp_path / "my.toml", a=5.0)
+    done = run("bounds", "my.toml", "--trace", "results/my.nc", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "these parameters of the policies" in done.stderr
+
+
+def test_counts_after_an_initialisation_that_did_not_end_are_not_negative(tmp_path):
+    bounds_file(tmp_path / "my.toml", variance=10.0, rule="CorrelatedUCL", horizon=1)
+    assert run("simulate", "my.toml", cwd=tmp_path).returncode == 0
+    done = run("bounds", "my.toml", "--trace", "results/my.nc", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "-1.0" not in done.stdout
+
+
+def test_bounds_beside_a_figure_of_the_paper(tmp_path):
+    from corrbandits import paper
+
+    surface = cb.landscapes.two_peaks()
+    trace = cb.simulate(paper.well_informed(surface), surface, paper.HORIZON, 2)
+    trace.save(tmp_path / "figure1.nc")
+    done = run("bounds", "--figure", "1", "--trace", "figure1.nc", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "simulated" in done.stdout

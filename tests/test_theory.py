@@ -487,3 +487,16 @@ PRIOR = Independent(variance=1.0, noise_variance=1.0, arms=2)
 def test_nonsense_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_the_lower_bound_at_times_of_ones_own():
+    bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
+    times = theory.spread_times(10**18)
+    assert times[[0, -1]].tolist() == [1, 10**18]
+    bound = theory.lai_robbins(bandit, 10**18, times=times)
+    assert float(bound[-1]) == pytest.approx(2 * 18 * math.log(10), rel=1e-14)
+    with pytest.raises(ValueError, match="horizon must be at most 100,000,000"):
+        theory.lai_robbins(bandit, 10**18)
+    for call in (theory.lai_robbins, theory.lai_robbins_counts):
+        with pytest.raises(TypeError, match="the lower bound is of an environment"):
+            call([1.0, 2.0], 3)

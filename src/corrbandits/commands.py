@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
 if TYPE_CHECKING:
@@ -118,18 +119,20 @@ def simulate(
 @app.command()
 def bounds(
     experiment: Annotated[Path | None, typer.Argument(help="A TOML file; without one, the paper's experiment.")] = None,
-    trace: Annotated[Path | None, typer.Option(help="What simulate wrote for it (NAME.nc), to compare with.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="NAME.nc of the same experiment, to compare with.")] = None,
+    figure: Annotated[int | None, typer.Option(min=1, max=2, help="Of the paper's experiment, this figure's.")] = None,
     out: Out = Path("results"),
 ) -> None:
     """Say what the theorems promise of counts and regret.
 
-    Writes NAME-bounds.png and .pdf, and prints a table by groups of arms of like gap.
+    Writes NAME-bounds.png and .pdf, and prints a table by groups of arms of like gap: of each group the largest
+    eta, extra, total and count. With --trace, counts are those after initialisation; the prior is not compared.
     """
     from corrbandits import outputs, paper, report, theory
     from corrbandits.experiment import load
     from corrbandits.trace import Trace
 
-    problem = paper.problem() if experiment is None else load(experiment)
+    problem = paper.problem(figure) if experiment is None else load(experiment)
     name = f"{'paper' if experiment is None else _name(experiment)}-bounds"
     seen = None if trace is None else _fitting(Trace.load(trace), problem)
     outputs.make_directory(out)
@@ -220,7 +223,7 @@ def _write_bounds(
 ) -> None:
     from corrbandits import plots, theory
 
-    lower = theory.lai_robbins(environment, horizon)
+    lower = theory.lai_robbins(environment, horizon, times=theory.spread_times(horizon))
     _write_figure(files, name, plots.bounds_figure(curves, lower, trace, title))
 
 
@@ -243,6 +246,14 @@ def _fitting(trace: Trace, problem: Experiment) -> Trace:
         raise ValueError(
             f"the trace must be of these {problem.environment.arms} arms, but its {trace.data.sizes['arm']} arms "
             "have other mean rewards. Simulate this experiment again."
+        )
+    rules = [repr(policy) for policy, _ in problem.policies.values()]
+    known = dict(zip(policies, np.atleast_1d(trace.data.attrs["rules"]).tolist(), strict=True))
+    noise = trace.data["noise_variance"].values.tolist() == problem.environment.noise_variance.tolist()
+    if not noise or [known[name] for name in problem.policies] != rules:
+        raise ValueError(
+            "the trace must be of this noise variance and these parameters of the policies, but it is of others. "
+            "Simulate this experiment again."
         )
     if horizon != problem.horizon:
         raise ValueError(

@@ -49,10 +49,12 @@ def ill_informed(surface: GaussianBandit) -> Players:
     return _players(surface, np.full(surface.arms, UNIFORM_MEAN), ILL_INFORMED_LENGTH)
 
 
-def problem() -> Experiment:
-    """Return the policies of both figures as one experiment, the informative ones under the name of their quality."""
+def problem(figure: int | None = None) -> Experiment:
+    """Return one figure's policies as an experiment, or both figures', the informative ones named by their quality."""
     surface = landscapes.two_peaks()
     well, ill = well_informed(surface), ill_informed(surface)
+    if figure is not None:
+        return Experiment(surface, (well, ill)[figure - 1], HORIZON, RUNS, seed=0)
     policies = {"uninformative": well["uninformative"]}
     for quality, players in (("well-informed", well), ("ill-informed", ill)):
         policies |= {f"{quality} {name}": players[name] for name in ("uncorrelated", "correlated")}

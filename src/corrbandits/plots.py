@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0b3c6f", "#c8501e", "#2f9e8f", "#8a6fb0", "#b08a00", "#6b6b6b")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 1, 1, 1)), (0, (2, 2)))
 BOUND_STYLE: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
-MARKERS = "^v"
+MARKERS = "^vo"
 
 MOST_NAMES, LONGEST_NAME = 20, 60
 MOST_DECIMALS, LARGEST_LABEL = 6, 1e9
@@ -89,7 +89,7 @@ def bounds(
     >>> found = bounds_for(bandit, policy, prior)
     >>> curves = {"UCL": {name: regret_curve(bandit, policy, prior, f, 1_000) for name, f in found.items()}}
     >>> [line.get_label() for line in bounds(curves, trace=trace).lines]
-    ['UCL', 'UCL, Theorem 1']
+    ['UCL', 'UCL, Theorem 1', 'UCL, Theorem 2', 'UCL, Theorem 2, summed']
     """
     ax = _new_axes() if ax is None else ax
     entries = [] if trace is None else _draw_curves(trace, None, ax)
@@ -101,7 +101,9 @@ def bounds(
         colour = COLOURS[names.index(policy) % len(COLOURS)]
         for marker, (theorem, curve) in zip(MARKERS, by_theorem.items(), strict=False):
             of_theorems.append(_draw_bound(f"{policy}, {theorem}", curve, colour, marker, ax))
-    ax.set(xscale="log", yscale="log", xlabel="time $t$ (decisions)", ylabel="mean cumulative regret (reward)")
+    ax.set(xscale="log", xlabel="time $t$ (decisions)", ylabel="mean cumulative regret (reward)")
+    if any(np.nanmax(np.asarray(line.get_ydata(), dtype=float), initial=0.0) > 0 for line in ax.lines):
+        ax.set_yscale("log")
     ax.set_autoscaley_on(True)
     ax.autoscale_view(scalex=False)
     ax.set_xlim(1, None)

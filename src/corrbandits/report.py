@@ -69,7 +69,8 @@ def counts_after_initialisation(trace: Trace, name: str, policy: Policy, belief:
     """Return how often each arm was taken in the mean, without initialisation: the theorems count from there on."""
     counts = np.asarray(trace.counts.sel(policy=name).mean("run").values)
     if isinstance(policy, CorrelatedUCL) and isinstance(belief, GaussianBelief):
-        counts = counts - np.bincount(theory.initialisation(belief, policy.nu), minlength=belief.arms)
+        taken = theory.initialisation(belief, policy.nu)[: trace.data.sizes["time"]]
+        counts = counts - np.bincount(taken, minlength=belief.arms)
     return counts
 
 
@@ -82,16 +83,18 @@ def print_bounds(policy: str, bounds: dict[str, xr.Dataset], problem: Experiment
     for theorem, bound in bounds.items():
         console.print(f"{policy}, {theorem}: {bound.attrs['statement']}", soft_wrap=True)
         simulated = ("simulated",) if counts is not None else ()
-        table = _table(("arms", "gap", "case", "eta", "extra", "total", "Lai-Robbins", *simulated), left=0)
+        case = ("case",) if bound.attrs["theorem"] == "1" else ()
+        table = _table(("arms", "gap", *case, "eta", "extra", "total", "Lai-Robbins", *simulated), left=0)
         for group in theory.grouped(bound, lower, counts):
-            table.add_row(*_cells(group, with_simulated=counts is not None))
+            table.add_row(*_cells(group, with_case=bool(case), with_simulated=counts is not None))
         console.print(table)
 
 
-def _cells(group: theory.Group, with_simulated: bool) -> list[str]:
+def _cells(group: theory.Group, with_case: bool, with_simulated: bool) -> list[str]:
     low, high = group.gaps
     gap = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-    cells = [str(group.arms), gap, str(group.case), group.eta, group.extra, group.total, f"{group.lai_robbins:,.1f}"]
+    case = [str(group.case)] if with_case else []
+    cells = [str(group.arms), gap, *case, group.eta, group.extra, group.total, f"{group.lai_robbins:,.1f}"]
     return [*cells, f"{group.simulated:,.1f}"] if with_simulated else cells
 
 

@@ -6,7 +6,7 @@ fixed beforehand, though they depend on the rewards (see `errata`). No bound her
 
 from corrbandits.theory.best import Best, best_correlated, best_uncorrelated
 from corrbandits.theory.bounds import correlated_bound, uncorrelated_bound
-from corrbandits.theory.curves import bounds_for, regret_curve
+from corrbandits.theory.curves import bounds_for, regret_curve, spread_times
 from corrbandits.theory.estimate import (
     beta,
     bias,
@@ -60,6 +60,7 @@ __all__ = [
     "quantile_upper",
     "regret_curve",
     "schedule_lower",
+    "spread_times",
     "tail_lower",
     "tail_upper",
     "tail_upper_loose",

@@ -54,6 +54,8 @@ def best_correlated(
 ) -> Best:
     """Return the a and c1 that make Theorem 2's bound on the regret least, for this policy with any a.
 
+    The summed bound holds for every a > 0; a = 0.01 is the least that is tried.
+
     >>> from corrbandits import Correlated, GaussianBandit
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
     >>> prior = Correlated(mean=0.5, covariance=[[1.0, 0.5], [0.5, 1.0]], noise_variance=1.0)
@@ -64,6 +66,8 @@ def best_correlated(
 
 
 def _best(problem: Problem) -> Best:
+    if not problem.suboptimal.any():
+        raise ValueError("every arm is optimal: there is no bound to make least.")
     low = math.log(problem.least_a * 1e-4 or 1e-2)
     high = math.log(problem.most_a)
     cost, best_a, around = math.inf, problem.least_a + math.exp(high), np.array([])
@@ -81,6 +85,8 @@ def _best(problem: Problem) -> Best:
         new = problem.log_regret(_at(problem, a))
         if new < cost:
             cost, best_a = new, a
+    if math.isinf(cost):
+        raise ValueError("no a makes the bound finite: the prior is wrong, and singular or too far from the truth.")
     return Best(best_a, problem.weight(best_a), cost / math.log(10))
 
 

@@ -149,7 +149,7 @@ def _dataset(environment: Environment, problem: Problem, numbers: Numbers, attrs
         "total": total,
         "log10_total": log_total / math.log(10),
         "case": numbers.case,
-        "vacuous": total >= problem.horizon,
+        "vacuous": ~(total < problem.horizon),
     }
     values = {name: ("arm", np.where(problem.suboptimal, column, np.nan)) for name, column in columns.items()}
     bound = xr.Dataset({"gap": ("arm", environment.gaps), **values}, attrs={**attrs, "horizon": problem.horizon})

@@ -9,7 +9,8 @@ import numpy as np
 
 from corrbandits import checks
 from corrbandits.belief import Belief, GaussianBelief, Independent
-from corrbandits.environments import Environment
+from corrbandits.checks import Integers
+from corrbandits.environments import Environment, GaussianBandit
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
 from corrbandits.theory.bounds import correlated_bound, uncorrelated_bound
 from corrbandits.theory.initial import initialisation
@@ -24,22 +25,25 @@ POINTS = 60
 def bounds_for(environment: Environment, policy: Policy, belief: Belief) -> dict[str, Bound]:
     """Return the theorems that speak of a policy and its prior, by name, each as a function of the horizon.
 
-    `UCL` on independent arms has Theorem 1; the others the corrected Theorem 2 and its summed form. Other policies,
-    and parameters that no theorem admits, have none.
+    `UCL` on independent arms has Theorem 1, and it and the others the corrected Theorem 2 and its summed form, where
+    a and K are admitted. Other policies, beliefs and rewards have none.
 
     >>> from corrbandits import GaussianBandit
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
     >>> sorted(bounds_for(bandit, UCL(a=3.3), Independent(variance=1.0, noise_variance=1.0, arms=2)))
-    ['Theorem 1']
+    ['Theorem 1', 'Theorem 2', 'Theorem 2, summed']
     """
     if not isinstance(policy, (UCL, CorrelatedUCL)) or not isinstance(belief, GaussianBelief):
         return {}
-    candidates: dict[str, Bound] = {
+    if not isinstance(environment, GaussianBandit):
+        return {}
+    candidates: dict[str, Bound] = {}
+    if isinstance(policy, UCL) and isinstance(belief, Independent):
+        candidates["Theorem 1"] = lambda horizon: uncorrelated_bound(environment, belief, policy, horizon)
+    candidates |= {
         "Theorem 2": lambda horizon: correlated_bound(environment, belief, policy, horizon, "corrected"),
         "Theorem 2, summed": lambda horizon: correlated_bound(environment, belief, policy, horizon, "summed"),
     }
-    if isinstance(policy, UCL) and isinstance(belief, Independent):
-        candidates = {"Theorem 1": lambda horizon: uncorrelated_bound(environment, belief, policy, horizon)}
     return {name: bound for name, bound in candidates.items() if _admitted(bound)}
 
 
@@ -51,7 +55,7 @@ def regret_curve(environment: Environment, policy: Policy, belief: Belief, bound
     import xarray as xr
 
     horizon = checks.integer("horizon", horizon, least=1)
-    times = np.unique(np.geomspace(1, horizon, POINTS).astype(int))
+    times = spread_times(horizon)
     begun = 0.0
     if isinstance(policy, CorrelatedUCL) and isinstance(belief, GaussianBelief):
         begun = float(environment.gaps[initialisation(belief, policy.nu)].sum())
@@ -60,6 +64,15 @@ def regret_curve(environment: Environment, policy: Policy, belief: Belief, bound
     regret = np.minimum.accumulate(regret[::-1])[::-1]
     regret = np.where(regret < environment.gaps.max() * times, regret, np.nan)
     return xr.DataArray(regret, {"time": times}, name="regret", attrs={"units": "reward"})
+
+
+def spread_times(horizon: int) -> Integers:
+    """Return some sixty times from 1 to the horizon, evenly spread in log t.
+
+    >>> spread_times(10)
+    array([ 1,  2,  3,  4,  5,  6,  7,  8,  9, 10])
+    """
+    return np.unique(np.append(np.geomspace(1, horizon, POINTS).astype(np.int64), horizon))
 
 
 def _admitted(bound: Bound) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def lai_robbins(environment: Environment, horizon: int) -> xr.DataArray:
-    """Return the Lai-Robbins lower bound on the regret at t = 1 to the horizon.
+MOST_TIMES = 10**8
+
+
+def lai_robbins(environment: Environment, horizon: int, times: Any = None) -> xr.DataArray:
+    """Return the Lai-Robbins lower bound on the regret at t = 1 to the horizon, or at the given times.
 
     It is sum_i Delta_i E[n_i(t)] with E[n_i(t)] = (2 sigma_s^2 / Delta_i^2) log t over the suboptimal arms (for 0/1
     rewards, log t over the divergence of the two success probabilities): an asymptotic bound for policies that know
@@ -29,7 +32,12 @@ def lai_robbins(environment: Environment, horizon: int) -> xr.DataArray:
     """
     import xarray as xr
 
-    time = np.arange(1, checks.integer("horizon", horizon, least=1) + 1)
+    horizon = checks.integer("horizon", horizon, least=1)
+    if times is None and horizon > MOST_TIMES:
+        raise ValueError(
+            f"horizon must be at most {MOST_TIMES:,}, but {horizon:,} came. Name the times wanted: times=..."
+        )
+    time = np.arange(1, horizon + 1) if times is None else checks.finite("times", times)
     with np.errstate(over="ignore"):
         slope = float(np.nansum(_per_log(environment, regret=True)))
         values = slope * np.log(np.maximum(time, 2))
@@ -56,6 +64,8 @@ def lai_robbins_counts(environment: Environment, horizon: int) -> Array:
 
 def _per_log(environment: Environment, *, regret: bool = False) -> Array:
     """Return how often each arm must be taken per log T, 1 / divergence, or the regret of it; NaN for optimal ones."""
+    if not isinstance(environment, Environment):
+        raise TypeError(f"the lower bound is of an environment such as GaussianBandit(...), but {environment!r} came.")
     gaps = np.where(environment.gaps > 0, environment.gaps, np.nan)
     with np.errstate(over="ignore", divide="ignore"):
         if isinstance(environment, BernoulliBandit):

@@ -284,11 +284,18 @@ def admissible(a: float, c1: float) -> bool:
     return 3 * Fraction(a) * Fraction(c1) > 4 and c1 < 1
 
 
+TINIEST_VARIANCE = 1e-300
+
+
 def _variances(belief: GaussianBelief) -> Array:
     """Return the prior variances; refuse 0."""
     if not (belief.variance > 0).all():
         arm = int(np.flatnonzero(belief.variance == 0)[0])
         raise ValueError(f"the bounds need prior variances above 0, but arm {arm} is known (variance 0).")
+    if belief.variance.min() < TINIEST_VARIANCE:
+        raise ValueError(
+            f"the bounds need prior variances of at least {TINIEST_VARIANCE:g}, since their inverses must exist."
+        )
     return belief.variance
 
 

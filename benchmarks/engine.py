@@ -19,7 +19,7 @@ from corrbandits.blas import one_thread
 from corrbandits.checks import Array
 
 REPETITIONS = 10
-NAIVE_STEPS, COMPILED_STEPS = 1_000, 5_000
+NAIVE_STEPS, COMPILED_STEPS = 1_000, 20_000
 ARMS_PER_SIDE = 10
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Bound = Callable[[int], "xr.Dataset"]
-POINTS = 60
+POINTS = 40
 
 
 def bounds_for(environment: Environment, policy: Policy, belief: Belief) -> dict[str, Bound]:
@@ -48,7 +48,7 @@ def bounds_for(environment: Environment, policy: Policy, belief: Belief) -> dict
 
 
 def regret_curve(environment: Environment, policy: Policy, belief: Belief, bound: Bound, horizon: int) -> xr.DataArray:
-    """Return the bound sum_i Delta_i (initial steps of arm i + E[n_i]) on the regret, at some sixty times in log t.
+    """Return the bound sum_i Delta_i (initial steps of arm i + E[n_i]) on the regret, at some forty times in log t.
 
     It is NaN where it is vacuous: no less than taking the worst arm all the time.
     """
@@ -67,7 +67,7 @@ def regret_curve(environment: Environment, policy: Policy, belief: Belief, bound
 
 
 def spread_times(horizon: int) -> Integers:
-    """Return some sixty times from 1 to the horizon, evenly spread in log t.
+    """Return some forty times from 1 to the horizon, evenly spread in log t.
 
     >>> spread_times(10)
     array([ 1,  2,  3,  4,  5,  6,  7,  8,  9, 10])

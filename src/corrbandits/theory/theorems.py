@@ -16,6 +16,7 @@ numbers beyond a double are inf, without a warning.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -41,7 +42,7 @@ class Numbers(NamedTuple):
     case: Array
 
 
-class Problem:
+class Problem(ABC):
     """What both theorems need of environment, K and horizon."""
 
     least_a: float
@@ -61,13 +62,13 @@ class Problem:
         self.log_delta = self.log_noise - np.log(_variances(belief))  # -inf where nothing is believed
         self.log_discount, self.log_D = self.log_delta, np.full(belief.arms, -np.inf)
 
+    @abstractmethod
     def numbers(self, a: float, weight: float) -> Numbers:
         """Return the bound for this a and this weight."""
-        raise NotImplementedError
 
+    @abstractmethod
     def weight(self, a: float) -> float:
         """Return the weight that makes the regret bound least for this a."""
-        raise NotImplementedError
 
     def stretch(self, log_B: Array) -> Array:
         """Return X_i / B_i, from D / B or from B / D, whichever is below 1; it is 1 for an index without the factor."""

@@ -128,10 +128,16 @@ def test_bounds_are_drawn_where_they_say_something_and_named_where_not(trace):
     curve = theory.lai_robbins(BANDIT, 300) * 1e4
     curves = {"a": {"Theorem 1": curve.where(curve.time > 9)}, "b": {"Theorem 1": curve * np.nan}}
     axes = plots.bounds(curves, trace=trace, lower_bound=theory.lai_robbins(BANDIT, 300))
-    expected = ["a", "b", "Lai-Robbins lower bound", "a, Theorem 1", "b, Theorem 1: vacuous"]
+    expected = ["a", "b", "Lai-Robbins lower bound", "a, Theorem 1", "b, Theorem 1: vacuous (regret)"]
     assert names_in(axes.get_legend()) == expected
     assert axes.get_ylim()[1] > float(curve.max())  # the bound is within the picture
     assert 0 < axes.get_ylim()[0] <= float(trace.regret.mean("run").isel(time=0).min())
     assert axes.get_xscale() == axes.get_yscale() == "log"
     assert axes.lines[3].get_color() == axes.lines[0].get_color()  # a bound has its policy's colour
     assert not (axes.lines[2].get_ydata() <= 0).any()  # nothing falls off a logarithmic axis
+
+
+def test_a_bound_that_speaks_of_the_last_time_alone_is_marked_there():
+    curve = theory.lai_robbins(BANDIT, 8).where(lambda values: values["time"] == 8)
+    axes = plots.bounds({"a": {"Theorem 1": curve}})
+    assert axes.lines[0].get_markevery() == [7]

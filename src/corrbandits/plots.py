@@ -174,10 +174,12 @@ def _tick_formatter(axis: Axis) -> Callable[[float, Any], str]:
 
 def _draw_bound(name: str, curve: xr.DataArray, colour: str, marker: str, ax: Axes) -> Entry:
     """Draw a bound where it says something; where it never does, only its name says so."""
-    if curve.isnull().all():
-        name, marker = f"{name}: vacuous", ""
-    style: dict[str, Any] = {"color": colour, "linewidth": 0.9 if marker else 0.0, "marker": marker}
-    (line,) = ax.plot(curve["time"], curve, markersize=3.5, markevery=5, label=_plain(name), **style)
+    says = np.flatnonzero(curve.notnull().values)
+    if not says.size:
+        name, marker = f"{name}: vacuous (regret)", ""
+    marked = says[::-1][::5].tolist()  # the last point always: a bound may say something there alone
+    style: dict[str, Any] = {"color": colour, "linewidth": 0.9 if marker else 0.0, "marker": marker, "clip_on": False}
+    (line,) = ax.plot(curve["time"], curve, markersize=3.5, markevery=marked, label=_plain(name), **style)
     return line, name
 
 

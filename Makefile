@@ -3,6 +3,9 @@ PYTHON ?= python3
 UV_VERSION = 0.13.7
 BIN = .venv/bin
 READY = .venv/.ready
+BENCH_BIN = .venv-bench/bin
+BENCH_READY = .venv-bench/.ready
+BENCH ?= --out docs
 
 .PHONY: help reproduce test check docs refresh bench lock clean
 .DEFAULT_GOAL := help
@@ -28,16 +31,17 @@ docs: $(READY)  ## the documentation, in docs/_build/html
 refresh: $(READY)  ## what the documents show of the program, anew
 	@$(BIN)/python docs/refresh.py
 
-bench: $(READY)  ## speed of the engine and of the bounds
-	@$(BIN)/python benchmarks/engine.py
-	@$(BIN)/python benchmarks/bounds.py
+bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
+	@$(BENCH_BIN)/python -m benchmarks $(BENCH)
 
-lock: $(READY)  ## requirements.lock anew from pyproject.toml
+lock: $(READY)  ## both lock files anew from pyproject.toml
 	@$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \
 		pyproject.toml --group dev -o requirements.lock
+	@$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \
+		pyproject.toml --group bench --no-emit-package torch -o requirements-bench.lock
 
 clean:  ## everything that was made
-	rm -rf .venv docs/_build reproduction results .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-bench docs/_build reproduction results .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(READY): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "corrbandits needs Python 3.11 or newer; this is %s. Name another: make PYTHON=python3.12 ..." % sys.version.split()[0])'
@@ -45,4 +49,12 @@ $(READY): pyproject.toml requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
 	@$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+# The peers apart, so that none disturbs what the tests run on. Torch comes by name: which build there is depends on the machine.
+$(BENCH_READY): $(READY) requirements-bench.lock
+	@test -x $(BENCH_BIN)/python || $(PYTHON) -m venv .venv-bench
+	@$(BIN)/uv pip install -q --python $(BENCH_BIN)/python --no-deps --require-hashes -r requirements-bench.lock
+	@$(BENCH_BIN)/python -m pip install -q --disable-pip-version-check torch==2.13.0
+	@$(BIN)/uv pip install -q --python $(BENCH_BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@

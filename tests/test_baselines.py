@@ -191,6 +191,28 @@ def test_uniform_takes_every_arm_alike():
     assert_frequencies(frequencies(Uniform(), belief, 4000, allowed=[3, 1]), [0, 0.5, 0, 0.5], 4000)
 
 
+@pytest.mark.parametrize("allowed", [None, [1, 3, 4]])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 0.3, 1.0])
+def test_a_choice_takes_one_uniform_number(epsilon, allowed):
+    belief = Independent(mean=[0.0, 5.0, 1.0, 2.0, 1.0], variance=1.0, noise_variance=1.0)
+    mine, yours, arms = np.random.default_rng(3), np.random.default_rng(3), allowed or range(5)
+    for u in yours.random(500).tolist():
+        explored = arms[math.floor(u / epsilon * len(arms))] if u < epsilon else 1
+        assert EpsilonGreedy(epsilon).choose(belief, 1, rng=mine, allowed=allowed) == explored
+    assert mine.random() == yours.random()
+    for u in yours.random(500).tolist():
+        assert Uniform().choose(belief, 1, rng=mine, allowed=allowed) == arms[math.floor(u * len(arms))]
+
+
+def test_a_number_next_to_epsilon_explores_the_last_arm():
+    class Next(np.random.Generator):
+        def random(self):
+            return np.nextafter(0.3, 0)
+
+    belief = Independent(mean=0.0, variance=1.0, noise_variance=1.0, arms=10**6 + 3)
+    assert EpsilonGreedy(0.3).choose(belief, 1, rng=Next(np.random.PCG64(0))) == 10**6 + 2
+
+
 @pytest.mark.parametrize("policy", [Thompson(), EpsilonGreedy(), Uniform()], ids=repr)
 def test_rules_that_draw_repeat_with_the_seed_and_refuse_to_go_without(policy):
     belief = GAUSSIAN_PRIORS["correlated"]
@@ -220,3 +242,10 @@ def test_ucb1_takes_every_arm_once_and_ignores_the_prior():
             belief = belief.observe(taken[-1], float(t))
         assert taken == [0, 1, 2, 3, 4]
         assert UCB1().choose(belief, 6) == 4
+
+
+def test_the_widths_of_ucb1_at_many_times_are_those_of_each():
+    policy, t = UCB1(scale=3.0), np.array([1, 2, 3, 11, 10**9])
+    assert policy.width(t).tolist() == [policy.width(int(k)) for k in t]
+    assert policy.width(11) == pytest.approx(3 * math.sqrt(2 * math.log(10)), rel=1e-15)
+    assert policy.width(1) == policy.width(2) == 0

@@ -1,4 +1,8 @@
+import copy
 import math
+import pickle
+import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -23,7 +27,8 @@ from contracts import (
     same_bits,
     told,
 )
-from corrbandits.belief import Beta, Correlated, Independent
+from corrbandits.belief import Beta, Correlated, Independent, correlated
+from corrbandits.gaussian import covariance_root, spreads
 from corrbandits.kernels import Exponential, Matern52, SquaredExponential
 
 
@@ -163,6 +168,163 @@ def test_limits_of_known_and_unknown_arms():
     assert belief.limit(2.0).tolist() == [1.0, 6.0, np.inf]
     assert belief.limit(-np.inf).tolist() == [1.0, -np.inf, np.inf]
     assert belief.limit([9.0, 0.5, 9.0]).tolist() == [1.0, 3.0, np.inf]
+
+
+class Scripted(np.random.Generator):
+    """A generator whose normals are given."""
+
+    def __init__(self, normals):
+        super().__init__(np.random.PCG64(0))
+        self.normals = list(normals)
+
+    def standard_normal(self, size):
+        taken, self.normals = self.normals[:size], self.normals[size:]
+        return np.array(taken)
+
+
+def map_of_draws(belief):
+    """The matrix that a draw applies to its normals: N of the prior, one for each arm seen or awaited."""
+    counts = belief.counts + np.bincount(np.array(belief.awaited, dtype=int), minlength=belief.arms)
+    normals = np.eye(belief.arms + np.count_nonzero(counts))
+    centred = belief._changed(mean=np.zeros(belief.arms))
+    return np.array([centred.sample(Scripted(z)) for z in normals]).T
+
+
+@pytest.mark.parametrize(
+    ("S0", "noise", "most", "tolerance"),
+    [
+        (10 * Exponential(3.0)(GRID), 10.0, 10**7, 1e-9),
+        (10 * Exponential(3.0)(GRID), 1e-9, 10**7, 1e-9),
+        (10 * np.ones((100, 100)), 10.0, 10, 1e-9),
+        (10 * np.ones((100, 100)), 10.0, 10**5, 1e-6),
+        (10 * np.ones((100, 100)), 1e-9, 10**7, 1e-9),
+        (10 * SquaredExponential(40.0)(GRID), 10.0, 10**5, 1e-6),
+        (1e300 * Exponential(3.0)(GRID), 1e300, 10, 1e-9),
+        (1e-300 * Exponential(3.0)(GRID), 1e-300, 10, 1e-9),
+    ],
+    ids=["well", "surest", "rank one", "sure of one", "surest of one", "smooth", "huge", "tiny"],
+)
+def test_draws_have_exactly_the_covariance(S0, noise, most, tolerance):
+    rng = np.random.default_rng(0)
+    prior = Correlated(covariance=S0, noise_variance=noise * rng.uniform(0.5, 2, 100))
+    counts = np.ceil(most ** rng.uniform(0, 1, 100)).astype(int) * (np.arange(100) % 3 < 2)
+    for belief in (prior.observe_all(counts, 0.0), prior.observe(4, 0.0).assume([4, 4, 7])):
+        L = map_of_draws(belief)
+        scale = np.sqrt(belief.variance)
+        error = np.abs(L @ (L.T / scale) / scale[:, None] - belief.covariance / scale / scale[:, None])
+        assert (error[np.ix_(scale > 0, scale > 0)] <= tolerance).all()
+
+
+def test_draws_take_their_normals_in_order():
+    prior = GAUSSIAN_PRIORS["smooth"]
+    belief = prior.observe([3, 1, 3], [1.0, 2.0, 3.0]).assume([4, 1])
+    one, other = np.random.default_rng(5), np.random.default_rng(5)
+    z, e = other.standard_normal(5), other.standard_normal(3)
+    A, n = [1, 3, 4], np.array([2, 2, 1])
+    D = prior.noise_variance[A] / n
+    g = covariance_root(prior.covariance) @ z
+    expected = belief.mean + g - belief.covariance[:, A] @ ((g[A] + np.sqrt(D) * e) / D)
+    assert belief.sample(one) == pytest.approx(expected, rel=1e-12)
+    assert one.random() == other.random()
+
+
+def test_all_beliefs_of_a_prior_share_one_root(monkeypatch):
+    roots = []
+    monkeypatch.setattr(correlated, "covariance_root", lambda S: roots.append(S) or covariance_root(S))
+    prior = Correlated(kernel=Exponential(2.0), coordinates=GRID, noise_variance=1.0)
+    beliefs = [prior, prior.observe(3, 1.0), prior.observe([1, 2], [1.0, 2.0]), prior.assume([5])]
+    beliefs.append(beliefs[1].merge(beliefs[2]))
+    start = threading.Barrier(len(beliefs))
+
+    def draw(belief):
+        start.wait()
+        belief.sample(np.random.default_rng(0))
+
+    threads = [threading.Thread(target=draw, args=(belief,)) for belief in beliefs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(roots) == 1
+    assert not prior.prior_root().flags.writeable
+    assert np.array_equal(prior.prior_root(), covariance_root(prior.covariance))
+
+
+@pytest.mark.parametrize("kind", [*GAUSSIAN_PRIORS, *BETA_PRIORS])
+def test_copies_and_pickles_are_the_same_belief(kind):
+    prior = (GAUSSIAN_PRIORS | BETA_PRIORS)[kind]
+    belief = prior.observe([0] * 3, [1.0] * 3).observe(prior.arms - 1, 1.0).assume([0])
+    seeds = [np.random.default_rng(1) for _ in range(3)]
+    drawn = None if np.isinf(belief.variance).any() else belief.sample(seeds.pop())
+    for other in (copy.deepcopy(belief), pickle.loads(pickle.dumps(belief))):
+        assert same_bits(other, belief)
+        assert same_bits(other.observe(0, 0.0), belief.observe(0, 0.0))
+        assert same_bits(other.merge(prior), belief.merge(prior))
+        assert drawn is None or other.sample(seeds.pop()).tobytes() == drawn.tobytes()
+        for array in (other.mean, other.variance, other.counts):
+            assert not array.flags.writeable
+
+
+def test_a_root_is_not_pickled():
+    prior = Correlated(kernel=Exponential(2.0), coordinates=GRID, noise_variance=1.0)
+    before = len(pickle.dumps(prior))
+    prior.sample(np.random.default_rng(0))
+    assert len(pickle.dumps(prior)) == before
+
+
+def peak(work):
+    """The most memory a piece of work takes at once, what it returns included."""
+    tracemalloc.start()
+    kept = work()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    del kept
+    return most
+
+
+def test_many_arms_take_no_second_matrix():
+    n = 3000
+    matrix = 8 * n**2
+    for scale in (1.0, 1e200):  # the second by the careful way
+        prior = Correlated(covariance=scale * Exponential(9.0)(np.arange(float(n))), noise_variance=scale)
+        belief = prior.observe(7, 1.0)
+        assert peak(lambda belief=belief: belief.observe(8, 1.0)) <= 1.05 * matrix
+        assert peak(belief.spread) <= 0.3 * matrix
+        assert peak(lambda belief=belief: belief.spread_limit(2.0)) <= 0.3 * matrix
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-150, 1e150, 1e-300, 1e300])
+def test_the_printed_limit_is_the_limit_and_the_spread(scale):
+    rng = np.random.default_rng(0)
+    belief = Correlated(covariance=scale * Exponential(3.0)(GRID), noise_variance=scale * rng.uniform(0.1, 9, 100))
+    for arm in rng.integers(0, 100, 300).tolist():
+        belief = belief.observe(arm, math.sqrt(scale) * rng.normal())
+        assert belief.spread() == pytest.approx(spreads(belief.covariance), rel=1e-12)
+    for width in (2.5, -1.0, 0.0, 3):
+        expected = belief.mean + width * belief.spread() * np.sqrt(belief.variance)
+        assert belief.spread_limit(width) == pytest.approx(expected, rel=1e-12, abs=1e-12 * math.sqrt(scale))
+    for width in (np.inf, np.nan, "2"):
+        with pytest.raises((ValueError, TypeError), match="width must be"):
+            belief.spread_limit(width)
+
+
+@QUICK
+@given(data=st.data())
+def test_arms_apart_have_the_same_bits_one_by_one_and_at_once(data):
+    kind = data.draw(st.sampled_from(["independent", "uninformative", "mixed", *BETA_PRIORS]))
+    prior = (GAUSSIAN_PRIORS | BETA_PRIORS)[kind]
+    history = data.draw(histories(prior))
+    assert same_bits(told(prior, history), at_once(prior, history))
+
+
+SCALES = st.sampled_from([0.0, 1e-300, 1e-9, 1.0, 3.7, 1e9, 1e300, np.inf])
+
+
+@QUICK
+@given(SCALES, SCALES.filter(lambda x: 0 < x < np.inf), st.floats(-1e300, 1e300), st.floats(-1e300, 1e300))
+def test_one_arm_has_the_same_bits_one_by_one_and_at_once_at_every_scale(variance, noise, mean, reward):
+    prior = Independent(mean=mean, variance=variance, noise_variance=noise, arms=1)
+    assert same_bits(told(prior, [(0, reward), (0, -reward / 3)]), at_once(prior, [(0, reward), (0, -reward / 3)]))
 
 
 # extremes

@@ -193,6 +193,88 @@ def test_short_work_shows_no_bar(tmp_path):
     assert "simulating" not in seen
 
 
+# long work: summaries, checkpoints
+
+
+def test_a_summary_is_written_drawn_and_compared_with_the_bounds(tmp_path, monkeypatch, capsys):
+    (tmp_path / "small.toml").write_text(SMALL)
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for out, options in (("full", ()), ("part", ("--record", "summary", "--threads", "1"))):
+        assert here(monkeypatch, "simulate", "small.toml", "--out", out, *options) == 0
+        assert set(contents(tmp_path / out)) == {"small.nc", "small.png", "small.pdf"}
+        assert here(monkeypatch, "bounds", "small.toml", "--trace", f"{out}/small.nc", "--out", out) == 0
+        said.append(capsys.readouterr().out.replace(f"{out}/", ""))
+    assert said[0] == said[1]
+    full, summary = (cb.Trace.load(tmp_path / out / "small.nc") for out in ("full", "part"))
+    assert "arms" not in summary.data
+    np.testing.assert_array_equal(summary.regret, full.regret.sel(time=summary.data["time"].values))
+
+
+def test_a_summary_of_another_horizon_is_refused(tmp_path, monkeypatch, capsys):
+    (tmp_path / "small.toml").write_text(SMALL)
+    assert here(monkeypatch, "simulate", tmp_path / "small.toml", "--record", "summary", "--out", tmp_path) == 0
+    (tmp_path / "other.toml").write_text(SMALL.replace("horizon = 60", "horizon = 61"))
+    assert here(monkeypatch, "bounds", tmp_path / "other.toml", "--trace", tmp_path / "small.nc") == 2
+    assert "must have 61 decisions, but it has 60" in capsys.readouterr().err
+
+
+def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(tmp_path, monkeypatch):
+    (tmp_path / "long.toml").write_text(
+        SMALL.replace("horizon = 60", "horizon = 9000").replace("runs = 7", "runs = 250")
+    )
+    arguments = ["simulate", "long.toml", "--checkpoint", "saved", "--record", "summary", "--threads", "1"]
+    child = subprocess.Popen([PROGRAM, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("saved/*.npz")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("saved/*.npz")}
+    assert 0 < len(kept) < 500
+    assert said.splitlines() == [
+        f"corrbandits: {len(kept)} of 500 runs are saved in saved. Run the same again, and it goes on from there.",
+        "corrbandits: stopped. Result files are all as they were, or all new.",
+    ]
+    monkeypatch.chdir(tmp_path)
+    assert here(monkeypatch, *arguments) == 0
+    assert kept == {path: path.stat().st_mtime_ns for path in kept}
+    assert here(monkeypatch, *arguments[:2], "--record", "summary", "--out", "plain") == 0
+    for name in ("long.nc", "long.png"):
+        assert (tmp_path / "plain" / name).read_bytes() == (tmp_path / "results" / name).read_bytes()
+
+
+def test_ctrl_c_while_figures_are_drawn_says_that_the_runs_are_saved(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(SMALL)
+    monkeypatch.setattr(plots, "drawn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert here(monkeypatch, "simulate", "small.toml", "--checkpoint", "saved") == 130
+    assert "what was done is saved in saved. Run the same again" in capsys.readouterr().err
+
+
+def test_a_checkpoint_of_something_else_is_one_message(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(SMALL)
+    assert here(monkeypatch, "simulate", "small.toml", "--checkpoint", "saved") == 0
+    (tmp_path / "saved" / "0-0-1.npz").write_bytes(b"damaged")
+    done = run("simulate", "small.toml", "--checkpoint", "saved", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("corrbandits: saved/0-0-1.npz cannot be used")
+    assert len(done.stderr.splitlines()) == 1
+    (tmp_path / "small.toml").write_text(SMALL.replace("seed = 3", "seed = 4"))
+    for arguments, message in (
+        (("--checkpoint", "saved"), "saved is the checkpoint of another simulation: seed 3 there, 4 here"),
+        (("--checkpoint", "."), "must be empty, new, or the checkpoint of this simulation, but it holds"),
+        (("--checkpoint", "small.toml"), "'small.toml' is a file"),
+        (("--record", "some"), "'some' is not one of 'full', 'summary'"),
+        (("--threads", "0"), "'--threads'"),
+    ):
+        capsys.readouterr()
+        assert here(monkeypatch, "simulate", "small.toml", *arguments) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+
+
 # results: all of them or none, and nothing else is touched
 
 

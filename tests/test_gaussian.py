@@ -15,11 +15,15 @@ from corrbandits.gaussian import (
     consistent_row,
     correlations,
     covariance_root,
+    least_share,
+    posterior_draw,
     refuse_indefinite,
     shrink,
+    spreads,
     upper_quantile,
+    weighted_squares,
 )
-from corrbandits.kernels import SquaredExponential
+from corrbandits.kernels import Exponential, SquaredExponential
 
 
 def random_covariance(rng, n, rank=None):
@@ -73,6 +77,27 @@ def test_the_arm_taken_keeps_its_digits_however_small_its_variance():
     assert S[1, 1] == pytest.approx(0.75, rel=1e-9)
 
 
+@pytest.mark.parametrize("n", [*range(1, 40), 63, 64, 65, 100, 101, 127, 255, 300, 512, 513, 700])
+def test_every_entry_is_the_same_product_subtracted(n):
+    S = refuse_indefinite(random_covariance(np.random.default_rng(n), n))
+    arm, noise = n // 3, 0.7
+    g = S[arm] / np.sqrt(noise + S[arm, arm])
+    others = np.flatnonzero(np.arange(n) != arm)
+    both = np.ix_(others, others)
+    expected = (S - np.multiply.outer(g, g))[both]
+    np.fill_diagonal(expected, np.maximum(expected.diagonal(), 0.0))
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            new = shrink(S, arm, noise)
+        assert np.array_equal(new, new.T)
+        assert np.array_equal(new[both], expected)
+
+
+def test_variance_and_noise_beyond_doubles_are_refused():
+    with pytest.raises(OverflowError, match="sum to more than a double can hold; measure rewards in a larger unit"):
+        shrink(np.array([[1.7e308]]), 0, 1.7e308)
+
+
 def test_shrinking_does_not_touch_what_it_is_given():
     S = np.array([[2.0, 1.0], [1.0, 2.0]])
     shrink(S, 0, 1.0)
@@ -81,8 +106,9 @@ def test_shrinking_does_not_touch_what_it_is_given():
 
 def test_a_row_beyond_all_correlation_is_brought_back():
     S = np.array([[1e-20, 1e-9, -3.0], [1e-9, 1.0, 0.5], [-3.0, 0.5, 4.0]])
-    assert consistent_row(S, 0) == pytest.approx([1e-20, 1e-10, -2e-10], rel=1e-12)
-    assert np.array_equal(consistent_row(S, 1)[1:], S[1, 1:])
+    deviation = np.sqrt(S.diagonal())
+    assert consistent_row(S, deviation, 0) == pytest.approx([1e-20, 1e-10, -2e-10], rel=1e-12)
+    assert np.array_equal(consistent_row(S, deviation, 1)[1:], S[1, 1:])
     new = shrink(S, 0, 1e-30)
     assert (new.diagonal() >= 0).all()
     assert (new.diagonal() <= S.diagonal()).all()
@@ -139,6 +165,63 @@ def test_correlations_are_bounded_and_1_on_the_diagonal():
     S = np.array([[4.0, 3.0, 1e-9], [3.0, 9.0, 0.0], [1e-9, 0.0, 0.0]])
     assert correlations(S).tolist() == [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
     assert correlations(np.array([[1.0, 1.0 + 1e-9], [1.0 + 1e-9, 1.0]])).max() == 1.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 100, 255, 256, 257, 513, 700])
+def test_spreads_are_those_of_the_correlations_in_every_strip(n):
+    S = refuse_indefinite(random_covariance(np.random.default_rng(n), n, rank=3))
+    S[n // 2] = S[:, n // 2] = 0.0  # one arm is known
+    expected = np.sqrt(np.square(correlations(S)).sum(axis=1))
+    assert spreads(S) == pytest.approx(expected, rel=1e-14)
+    variance = np.where(S.diagonal() > 0, S.diagonal(), 1.0)
+    squares = weighted_squares(S, 1 / variance) / variance
+    squares[n // 2] = 1.0  # of a known arm with itself
+    assert np.sqrt(squares) == pytest.approx(expected, rel=1e-13)
+
+
+# draws of the posterior from draws of the prior
+
+
+def map_of_draws(S0, S, A, D):
+    """The matrix that a draw applies to N + k independent standard normals, column by column."""
+    root, none = covariance_root(S0), np.zeros(A.size)
+    of_prior = [posterior_draw(root, S, A, D, z, none) for z in np.eye(len(S0))]
+    of_noise = [posterior_draw(root, S, A, D, np.zeros(len(S0)), np.sqrt(D) * e) for e in np.eye(A.size)]
+    return np.array(of_prior + of_noise).T
+
+
+@pytest.mark.parametrize(
+    ("S0", "most"),
+    [
+        (10 * Exponential(3.0)(GRID), 10**7),
+        (10 * SquaredExponential(1.0)(GRID), 10**7),
+        (np.diag(10.0 ** np.arange(-6, 6)), 10**7),
+        (10 * SquaredExponential(40.0)(GRID), 100),
+        (10 * np.ones((100, 100)), 100),
+        (10 * np.kron(np.eye(50), np.ones((2, 2))), 10**4),
+        (np.diag([0.0, 1.0, 2.0]), 10**7),
+    ],
+    ids=["exponential", "smooth", "uneven", "singular to rounding", "rank one", "twins", "one known"],
+)
+def test_draws_have_exactly_the_covariance(S0, most):
+    rng, n = np.random.default_rng(0), len(S0)
+    noise = np.maximum(S0.diagonal(), 1e-3) * rng.uniform(0.5, 2, n)
+    counts = np.ceil(most ** rng.uniform(0, 1, n)).astype(int) * (np.arange(n) % 3 < 2)
+    counts[0] = most
+    _, S = condition(np.zeros(n), S0, noise, counts, np.zeros(n))
+    A = np.flatnonzero(counts)
+    L = map_of_draws(S0, S, A, noise[A] / counts[A])
+    assert (np.abs(L @ L.T - S) <= 1e-9 * np.sqrt(np.outer(S.diagonal(), S.diagonal()))).all()
+
+
+def test_draws_of_a_nearly_singular_prior_are_trusted_less_far():
+    well, ill = 10 * Exponential(3.0)(GRID), 10 * SquaredExponential(40.0)(GRID)
+    assert least_share(covariance_root(well), well) == 1e-12
+    assert (
+        least_share(covariance_root(ill), ill)
+        == least_share(np.ones((1, 3)).T @ [[1.0, 0, 0]], np.ones((3, 3)))
+        == 1e-8
+    )
 
 
 # what is a covariance

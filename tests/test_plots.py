@@ -141,3 +141,17 @@ def test_a_bound_that_speaks_of_the_last_time_alone_is_marked_there():
     curve = theory.lai_robbins(BANDIT, 8).where(lambda values: values["time"] == 8)
     axes = plots.bounds({"a": {"Theorem 1": curve}})
     assert axes.lines[0].get_markevery() == [7]
+
+
+@pytest.mark.parametrize("times", [None, [300], [100, 200], [299, 300]])
+def test_a_summary_is_drawn_where_it_has_times(times, tmp_path):
+    flat = Independent(noise_variance=1.0, arms=3)
+    summary = simulate({"a": (UCL(a=1.0), flat)}, BANDIT, 300, 5, record="summary", times=times)
+    time = summary.data["time"].values
+    bound = theory.lai_robbins(BANDIT, 300, times=time)
+    axes = plots.regret(summary, lower_bound=bound)
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), time)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), summary.regret.mean("run").values[0])
+    figure = plots.regret_with_start(summary, "title", lower_bound=bound, until=30)
+    plots.save(figure, tmp_path / "figure.png")
+    assert figure.axes[1].lines[0].get_xdata().size

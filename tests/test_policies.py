@@ -314,3 +314,17 @@ def test_pending_arms_out_of_reach_do_not_stop_the_rule():
 def test_numbers_of_any_kind_make_equal_policies():
     assert UCL(a=np.array(2.0)) == UCL(a=np.float32(2)) == UCL(a=2)
     assert len({UCL(a=np.array(2.0)), UCL(a=2), CorrelatedUCL(nu=np.array(1.0)), CorrelatedUCL(nu=1)}) == 2
+
+
+@pytest.mark.parametrize("rule", [UCL, CorrelatedUCL])
+def test_the_width_at_one_time_has_the_bits_it_has_among_many(rule):
+    t, policy = np.arange(1, 20_001), rule(a=3.284)
+    assert [policy.width(k, 7) for k in t.tolist()] == policy.width(t, 7).tolist()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-300, 1e300])
+def test_the_printed_index_is_the_limit_widened_by_the_spread(scale):
+    prior = Correlated(mean=scale, covariance=scale * Exponential(3.0)(GRID), noise_variance=scale)
+    belief, policy = prior.observe(3, 2 * scale).observe(50, -scale), CorrelatedUCL(a=2.0)
+    expected = belief.limit(policy.width(9, 100) * belief.spread())
+    assert policy.index(belief, 9) == pytest.approx(expected, rel=1e-12)

@@ -29,10 +29,12 @@ from corrbandits import (
     Thompson,
     Trace,
     Uniform,
+    ensemble,
     landscapes,
     simulate,
 )
 from corrbandits.blas import one_thread
+from corrbandits.environments import Environment
 from corrbandits.policies import LimitPolicy
 
 WHERE = landscapes.grid(3, 3)
@@ -225,6 +227,18 @@ class Contrary(LimitPolicy):
         return -belief.mean
 
 
+class Constant(Environment):
+    """An environment of a user's own: rewards without noise."""
+
+    noise_variance = np.zeros(9)
+
+    def noise(self, rng, horizon):
+        return np.zeros(horizon)
+
+    def reward(self, arm, noise):
+        return float(self.means[arm])
+
+
 def test_a_rule_of_ones_own_is_played_as_it_is():
     prior = Independent(mean=np.arange(9.0), variance=1e-9, noise_variance=1.0)
     assert (simulate({"mine": (Contrary(), prior)}, BANDIT, 20).arms == 0).all()
@@ -290,12 +304,12 @@ def test_a_forked_child_finds_blas_free():
 @pytest.mark.parametrize(
     ("pair", "bandit", "reason"),
     [
-        ((Thompson(), FLAT), BANDIT, "Thompson is not one of UCL"),
+        ((Thompson(), Correlated(covariance=np.ones((9, 9)), noise_variance=1e-9)), BANDIT, "would lose their digits"),
         ((Contrary(), FLAT), BANDIT, "Contrary is not one of UCL"),
         ((UCL(), FLAT.assume([1])), BANDIT, "awaits rewards"),
         ((UCL(), Correlated(covariance=1e200 * np.eye(9), noise_variance=1.0)), BANDIT, "must lie between 1e-140"),
         ((UCL(), Beta(arms=9)), BernoulliBandit(np.full(9, 0.5)), "belief is a Beta"),
-        ((UCL(), FLAT), BernoulliBandit(np.full(9, 0.5)), "rewards are those of a BernoulliBandit"),
+        ((UCL(), FLAT), Constant(np.full(9, 0.5)), "rewards are those of a Constant"),
         ((BayesUCB(horizon=9, c=0.0), FLAT), BANDIT, "limit at t = 1 is not finite"),
     ],
 )
@@ -346,6 +360,113 @@ def test_ctrl_c_ends_long_work_at_once(engine):
     _, errors = child.communicate(timeout=30)
     assert child.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")
+
+
+# summaries
+
+
+SIX = GaussianBandit([0.0, 0.5, 1.0, 1.5, 2.0, 0.1], 1.0)
+PRIORS = {
+    "flat": Independent(noise_variance=1.0, arms=6),
+    "joint": Correlated(covariance=np.eye(6) + 0.5, noise_variance=1.0),
+}
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_summary_has_the_bits_of_the_full_record(engine, threads):
+    players = {
+        f"{type(policy).__name__} {name}": (policy, prior)
+        for policy in (UCL(a=1.2), CorrelatedUCL(a=1.2), Thompson(), EpsilonGreedy(0.3), Uniform())
+        for name, prior in PRIORS.items()
+    }
+    times = [1, 2, 3, 50, 76, 77]
+    full = simulate(players, SIX, 77, 5, seed=1, engine=engine)
+    summary = simulate(players, SIX, 77, 5, seed=1, engine=engine, threads=threads, record="summary", times=times)
+    same_summary(summary, full, times)
+
+
+def same_summary(summary, full, times):
+    assert summary.data["time"].values.tolist() == times
+    np.testing.assert_array_equal(summary.regret, full.regret.sel(time=times))
+    np.testing.assert_array_equal(summary.counts, full.counts)
+    np.testing.assert_array_equal(summary.initialisation, full.initialisation)
+    assert summary.horizon == full.horizon
+    assert summary.regret.dims == full.regret.dims
+    assert summary.regret.attrs == full.regret.attrs
+
+
+@pytest.mark.parametrize("horizon", [ensemble.BLOCK - 1, ensemble.BLOCK, ensemble.BLOCK + 1, 2 * ensemble.BLOCK + 777])
+def test_a_summary_is_the_same_whatever_blocks_it_is_made_of(horizon):
+    players = {name: (UCL(a=1.2), prior) for name, prior in PRIORS.items()}
+    block = ensemble.BLOCK
+    times = [t for t in (1, 1000, block - 1, block, block + 1, 2 * block, 2 * block + 1, horizon) if t <= horizon]
+    times = sorted(set(times))
+    full = simulate(players, SIX, horizon, 2, seed=1)
+    same_summary(simulate(players, SIX, horizon, 2, seed=1, record="summary", times=times), full, times)
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 10**6])
+def test_the_size_of_a_block_does_not_matter(block, monkeypatch):
+    full = simulate(PLAYERS, BANDIT, 40, 3, seed=1)
+    monkeypatch.setattr(ensemble, "BLOCK", block)
+    same_summary(simulate(PLAYERS, BANDIT, 40, 3, seed=1, record="summary"), full, list(range(1, 41)))
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 200, 10_000])
+def test_by_default_times_are_spread_up_to_the_horizon(horizon):
+    times = simulate({"random": (Uniform(), FLAT)}, BANDIT, horizon, record="summary").data["time"].values
+    assert times[0] == 1
+    assert times[-1] == horizon
+    assert (np.diff(times) > 0).all()
+    assert times.size <= 201
+    assert (times[1:] <= 1.5 * times[:-1] + 1).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"record": "some"}, ValueError, "record must be full or summary, but 'some' came"),
+        ({"record": None}, ValueError, "record must be full or summary"),
+        ({"times": [1, 2]}, ValueError, "times go with record='summary'"),
+        ({"record": "summary", "times": []}, ValueError, "whole numbers from 1 to 20"),
+        ({"record": "summary", "times": [0, 5]}, ValueError, "whole numbers from 1 to 20, the horizon, but"),
+        ({"record": "summary", "times": [5, 21]}, ValueError, "whole numbers from 1 to 20"),
+        ({"record": "summary", "times": [1.5]}, ValueError, "whole numbers from 1 to 20"),
+        ({"record": "summary", "times": [np.nan]}, ValueError, "times must be finite"),
+        ({"record": "summary", "times": "all"}, TypeError, "times must be numbers"),
+    ],
+)
+def test_bad_times_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        simulate({"random": (Uniform(), FLAT)}, BANDIT, 20, **options)
+
+
+def test_times_may_come_in_any_order_and_twice():
+    trace = simulate({"random": (Uniform(), FLAT)}, BANDIT, 20, record="summary", times=[20, 3, 3, 1])
+    assert trace.data["time"].values.tolist() == [1, 3, 20]
+
+
+MEMORY = """
+import resource, sys, corrbandits as cb
+bandit = cb.GaussianBandit([0.0, 0.5, 1.0], 1.0)
+players = {"flat": (cb.UCL(a=1.2), cb.Independent(noise_variance=1.0, arms=3))}
+cb.simulate(players, bandit, int(sys.argv[1]), 2, record="summary", threads=2)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_the_memory_of_a_summary_does_not_grow_with_the_horizon():
+    short, long = (
+        int(subprocess.check_output([sys.executable, "-c", MEMORY, str(horizon)])) / 1e3  # kilobytes on Linux
+        for horizon in (4_200_000, 8_400_000)  # both beyond the times whose widths are remembered
+    )
+    assert long - short < 20  # a full record of the difference is 100 MB
+
+
+def test_a_summary_beyond_memory_is_refused_with_its_size():
+    with pytest.raises(MemoryError, match=r"80,\d+ GB to record.*Take fewer runs, or fewer times"):
+        simulate({"a": (UCL(), FLAT)}, BANDIT, 10**9, 10**10, record="summary", times=np.arange(1, 1000))
 
 
 def test_extremes_of_size():

@@ -1,4 +1,5 @@
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -72,3 +73,52 @@ def test_a_tally_never_changes():
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     assert after.counts.dtype == np.int64
+
+
+@QUICK
+@given(st.lists(st.tuples(st.integers(0, 1), st.floats(-1e300, 1e300)), max_size=100), st.integers(0, 100))
+def test_rewards_one_by_one_are_those_at_once(rewards, look):
+    one = Tally.empty(2)
+    for n, (arm, reward) in enumerate(rewards):
+        one = one.seen(arm, reward)
+        if n == look:
+            _ = one.counts
+    at_once = Tally.empty(2).plus((arm, 1, reward) for arm, reward in rewards)
+    assert one.exact == at_once.exact
+    assert one.counts.tolist() == at_once.counts.tolist()
+    assert one.sums.tolist() == at_once.sums.tolist()
+    assert one.counts.dtype == np.int64
+    assert not one.counts.flags.writeable
+    again = pickle.loads(pickle.dumps(one))
+    assert again.exact == one.exact
+    assert not again.counts.flags.writeable
+
+
+def test_a_tally_that_has_seen_more_leaves_those_before_alone():
+    tallies = [Tally.empty(1)]
+    for n in range(100):
+        tallies.append(tallies[-1].seen(0, float(n)))
+    other = tallies[50].seen(0, 7.0)
+    assert [t.counts[0] for t in tallies] == list(range(101))
+    assert [t.sum_of(0) for t in tallies] == [n * (n - 1) / 2 for n in range(101)]
+    assert (other.counts[0], other.sum_of(0)) == (51, 50 * 49 / 2 + 7)
+
+
+@pytest.mark.parametrize(
+    "before", [Tally.seen, lambda t, arm, r: t.plus([(arm, 1, r)]), lambda t, arm, r: t.merged(tally([r], arm))]
+)
+def test_one_reward_more_is_refused_when_the_sum_leaves_the_doubles(before):
+    full = before(Tally.empty(2), 1, 1.7e308)
+    for there in (full, pickle.loads(pickle.dumps(full))):
+        with pytest.raises(OverflowError, match="the rewards of arm 1 sum to more than a double can hold"):
+            there.seen(1, 1.7e308)
+        assert there.seen(0, 1.7e308).sum_of(0) == 1.7e308
+        assert there.seen(1, -1.7e308).sum_of(1) == 0.0
+
+
+def test_a_long_history_is_not_kept_reward_by_reward():
+    one = Tally.empty(3)
+    for n in range(1000):
+        one = one.seen(n % 3, 1.0)
+        assert len(one._state[-1]) <= 33
+    assert one.counts.tolist() == [334, 333, 333]

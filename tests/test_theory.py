@@ -471,7 +471,7 @@ PRIOR = Independent(variance=1.0, noise_variance=1.0, arms=2)
         (lambda: theory.schedule_lower(2, 1.0, K=1.0), ValueError, "K must be above 1"),
         (lambda: theory.initialisation(PRIOR, 0.0), ValueError, "nu must be above 0"),
         (lambda: theory.initialisation(PRIOR, 1.5), ValueError, "at most 1, but 1.5 came"),
-        (lambda: theory.initialisation(Beta(arms=2), 1.0), TypeError, "needs a Gaussian belief, but <Beta"),
+        (lambda: theory.initialisation(Beta(arms=2), 1.0), TypeError, "is for Gaussian beliefs.*but <Beta"),
         (lambda: theory.variance_lower(PRIOR, [1, -1]), ValueError, "counts must be 2 whole numbers"),
         (lambda: theory.variance_lower(PRIOR, [1.5, 1]), ValueError, "counts must be 2 whole numbers"),
         (lambda: theory.estimate_covariance(PRIOR, [1]), ValueError, "counts must be 2 whole numbers"),

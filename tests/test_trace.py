@@ -89,6 +89,51 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
     assert (tmp_path / "trace.nc").read_bytes() == before
 
 
+# summaries
+
+
+def summarised(*names, times=None):
+    players = {name: (UCL(a=1.0), FLAT) for name in names}
+    return simulate(players, BANDIT, horizon=30, runs=3, seed=5, record="summary", times=times)
+
+
+@pytest.mark.parametrize("times", [None, [30], [4, 7, 20]])
+def test_a_loaded_summary_is_the_one_saved(tmp_path, times):
+    trace = summarised("one", "two", times=times)
+    trace.save(tmp_path / "trace.nc")
+    loaded = Trace.load(tmp_path / "trace.nc")
+    xr.testing.assert_identical(loaded.data, trace.data)
+    assert loaded.data.attrs == trace.data.attrs
+    assert loaded.horizon == 30
+    np.testing.assert_array_equal(loaded.regret, trace.regret)
+    assert loaded.data["regret"].dtype == np.float64
+
+
+def test_a_summary_says_what_it_has_not():
+    trace = summarised("one")
+    for name in ("arms", "rewards"):
+        with pytest.raises(AttributeError, match=rf"but not the {name}\. Simulate again with record='full'"):
+            getattr(trace, name)
+        with pytest.raises(ValueError, match=f"one of counts, initialisation, regret, but '{name}' came"):
+            trace.band(name)
+
+
+def test_a_summary_has_the_bands_and_quantiles_of_the_full_record():
+    times = [1, 8, 30]
+    full, summary = traced("one", "two"), summarised("one", "two", times=times)
+    for level in (0.5, 0.95):
+        xr.testing.assert_identical(summary.band(level=level), full.band(level=level).sel(time=times))
+    wanted = full.regret.quantile([0.1, 0.5, 0.9], "run").sel(time=times)
+    np.testing.assert_array_equal(summary.regret.quantile([0.1, 0.5, 0.9], "run"), wanted)
+    xr.testing.assert_identical(summary.band("counts"), full.band("counts"))
+
+
+def test_a_trace_saved_before_it_said_its_horizon_has_one():
+    old = traced("one").data
+    del old.attrs["horizon"]
+    assert Trace(old).horizon == 30
+
+
 # the files of a command: all or none
 
 

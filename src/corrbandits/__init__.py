@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from corrbandits import audit, errata, landscapes, plots, theory
     from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
-    from corrbandits.belief import Belief, Beta, Correlated, Independent
+    from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
     from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
     from corrbandits.kernels import Exponential, Kernel, Matern32, Matern52, RationalQuadratic, SquaredExponential
     from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, Policy
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "baselines": ("UCB1", "EpsilonGreedy", "KnowledgeGradient", "Thompson", "Uniform"),
-    "belief": ("Belief", "Beta", "Correlated", "Independent"),
+    "belief": ("Belief", "Beta", "Correlated", "Implicit", "Independent"),
     "environments": ("BernoulliBandit", "Environment", "GaussianBandit"),
     "kernels": ("Exponential", "Kernel", "Matern32", "Matern52", "RationalQuadratic", "SquaredExponential"),
     "policies": ("GPUCB", "UCL", "BayesUCB", "CorrelatedUCL", "Greedy", "Policy"),
@@ -48,6 +48,7 @@ __all__ = [
     "Exponential",
     "GaussianBandit",
     "Greedy",
+    "Implicit",
     "Independent",
     "Kernel",
     "KnowledgeGradient",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Thompson(Policy):
 
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
         generator, unknown = checks.generator(type(self).__name__, rng), np.isinf(belief.variance)
-        if unknown.any():  # these are not allowed, or they would have been taken: any finite variance does
+        if np.count_nonzero(unknown):  # these are not allowed, or they would have been taken: any finite variance does
             belief = gaussian(self, belief).assume(np.flatnonzero(unknown))
         return best(belief.sample(generator), arms)
 
@@ -56,8 +56,12 @@ class UCB1(IndexPolicy):
         seen = belief.counts > 0
         counts = belief.counts[seen]
         index = np.full(belief.arms, np.inf)
-        index[seen] = belief.sums[seen] / counts + self.scale * np.sqrt(2 * math.log(max(t - 1, 1)) / counts)
+        index[seen] = belief.sums[seen] / counts + self.width(t) / np.sqrt(counts)
         return index
+
+    def width(self, t: Any) -> Any:
+        """Return scale sqrt(2 log(t - 1)) at one time or at each of many: the confidence width of one reward."""
+        return self.scale * np.sqrt(2 * np.log(np.maximum(np.subtract(t, 1), 1)))
 
 
 @final
@@ -79,24 +83,29 @@ class KnowledgeGradient(IndexPolicy):
     def __post_init__(self) -> None:
         checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
 
-    def index(self, belief: Belief, t: int) -> Array:
-        """Return mu_i + (T - t) nu_i."""
-        t = checks.integer("t", t, least=1)
+    def left(self, t: int) -> int:
+        """Return T - t, how many decisions come after the one at time t; refused past the horizon."""
         if t > self.horizon:
             raise ValueError(f"KnowledgeGradient was given a horizon of {self.horizon}, but t = {t} is past it.")
-        known = gaussian(self, belief)
+        return self.horizon - t
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return mu_i + (T - t) nu_i."""
+        left, known = self.left(checks.integer("t", t, least=1)), gaussian(self, belief)
         unknown = np.isinf(known.variance)
         gains = np.full(known.arms, np.inf)
         for arm in np.flatnonzero(~unknown).tolist():
             slopes = known.covariance_with(arm) / math.sqrt(known.variance[arm] + known.noise_variance[arm])
             gains[arm] = expected_gain(known.mean, slopes)
-        return np.where(unknown, np.inf, known.mean + (self.horizon - t) * gains if t < self.horizon else known.mean)
+        return np.where(unknown, np.inf, known.mean + left * gains if left else known.mean)
 
 
 @final
 @dataclass(frozen=True)
 class EpsilonGreedy(Policy):
     """With probability epsilon an arm at random, otherwise the arm of largest posterior mean.
+
+    A choice takes one uniform number u: below epsilon it explores, and u / epsilon, again uniform, says where.
 
     >>> from corrbandits.belief import Independent
     >>> prior = Independent(mean=[0.0, 9.0], variance=1.0, noise_variance=1.0)
@@ -110,20 +119,18 @@ class EpsilonGreedy(Policy):
         checks.set_field(self, "epsilon", checks.number("epsilon", self.epsilon, least=0, up_to=1))
 
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
-        generator = checks.generator(type(self).__name__, rng)
-        if generator.random() < self.epsilon:
-            return _any(belief, generator, arms)
-        return best(belief.mean, arms)
+        u = checks.generator(type(self).__name__, rng).random()
+        return _at(u / self.epsilon, belief, arms) if u < self.epsilon else best(belief.mean, arms)
 
 
 @final
 @dataclass(frozen=True)
 class Uniform(Policy):
-    """An arm at random, each as likely as any other.
+    """An arm at random, each as likely as any other. A choice takes one uniform number.
 
     >>> from corrbandits.belief import Independent
     >>> Uniform().choose(Independent(noise_variance=1.0, variance=1.0, arms=5), t=1, rng=np.random.default_rng(0))
-    4
+    3
     """
 
     def pending(self, belief: Belief) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -131,7 +138,7 @@ class Uniform(Policy):
         return np.zeros(belief.arms, dtype=np.bool_)
 
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
-        return _any(belief, checks.generator(type(self).__name__, rng), arms)
+        return _at(checks.generator(type(self).__name__, rng).random(), belief, arms)
 
 
 def expected_gain(means: Array, slopes: Array) -> float:
@@ -173,5 +180,8 @@ def _expected_excess(c: Array) -> Array:
     return np.asarray(density * (1 - c * math.sqrt(math.pi / 2) * erfcx(c / math.sqrt(2))))
 
 
-def _any(belief: Belief, rng: np.random.Generator, arms: Integers | None) -> int:
-    return int(rng.integers(belief.arms)) if arms is None else int(arms[rng.integers(arms.size)])
+def _at(share: float, belief: Belief, arms: Integers | None) -> int:
+    """Return the arm at this share, from 0 to 1, of the way through the allowed ones."""
+    n = belief.arms if arms is None else arms.size
+    place = min(int(share * n), n - 1)  # the quotient of two numbers near each other may be rounded to 1
+    return place if arms is None else int(arms[place])

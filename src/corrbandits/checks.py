@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -45,11 +46,12 @@ def finite(name: str, value: Any) -> Array:
 
 def number(name: str, value: Any, *, above: float = -np.inf, up_to: float = np.inf, least: float = -np.inf) -> float:
     """Return a finite scalar x with above < x <= up_to and x >= least."""
-    array = numbers(name, value)
-    if array.ndim:
-        raise TypeError(f"{name} must be one number, but an array of shape {array.shape} came.")
-    x = float(array)
-    if not (np.isfinite(x) and above < x <= up_to and x >= least):
+    if not isinstance(value, float):
+        value = numbers(name, value)
+        if value.ndim:
+            raise TypeError(f"{name} must be one number, but an array of shape {value.shape} came.")
+    x = float(value)
+    if not (math.isfinite(x) and above < x <= up_to and x >= least):
         low = f"above {above:g}" if above > -np.inf else f"at least {least:g}" if least > -np.inf else ""
         high = f"at most {up_to:g}" if up_to < np.inf else ""
         wanted = " and ".join(part for part in (low, high) if part) or "finite"
@@ -59,6 +61,8 @@ def number(name: str, value: Any, *, above: float = -np.inf, up_to: float = np.i
 
 def integer(name: str, value: Any, *, least: int) -> int:
     """Return a whole number of 64 bits, at least `least`; a bool or a float is refused."""
+    if type(value) is int and least <= value <= MOST:
+        return value
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number, but {value!r} came.")
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from typing import NoReturn
 
 STOPPED = 130
@@ -18,6 +19,7 @@ def main() -> None:
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
+        warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"
         from corrbandits.commands import app
 
         app()
@@ -31,8 +33,8 @@ def main() -> None:
         _end(str(error) or "there is not enough memory. Take fewer arms or runs, or a shorter horizon.", 2)
     except ArithmeticError as error:
         _end(f"numbers grew beyond what can be computed with ({error}). Bring rewards and variances nearer to 1.", 2)
-    except (ValueError, OSError) as error:
-        _end(str(error), 2)
+    except (ValueError, OSError, ImportError) as error:
+        _end(" ".join([str(error), *getattr(error, "__notes__", ())]), 2)
 
 
 def _end(message: str, code: int) -> NoReturn:

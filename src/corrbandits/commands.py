@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -30,6 +32,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+class Record(StrEnum):
+    """What `simulate` keeps of a run."""
+
+    full = "full"
+    summary = "summary"
+
 
 Out = Annotated[Path, typer.Option(help="Directory the results go into.", file_okay=False)]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all randomness.")]
@@ -98,20 +108,27 @@ def reproduce(
 def simulate(
     experiment: Annotated[Path, typer.Argument(help="A TOML file; docs/getting-started describes it.")],
     out: Out = Path("results"),
+    record: Annotated[Record, typer.Option(help="Every decision, or regret at some times.")] = Record.full,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Directory to save runs in, and to go on from.", file_okay=False)
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; as many as cores if left out.")] = None,
+    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler whose workers play.")] = None,
 ) -> None:
     """Simulate the experiment described in a TOML file.
 
-    Writes NAME.png, NAME.pdf and NAME.nc, NAME being the file's name without .toml, and prints a table.
+    Writes NAME.png, NAME.pdf and NAME.nc, NAME being the file's name without .toml, and prints a table. After a
+    kill or Ctrl-C the same command with the same --checkpoint goes on where it was.
     """
     from corrbandits import outputs, report
     from corrbandits.experiment import load
-    from corrbandits.simulation import simulate as run
 
     described, name = load(experiment), _name(experiment)
     outputs.make_directory(out)
-    trace = run(described.policies, described.environment, described.horizon, described.runs, described.seed)
-    with outputs.results(out, inputs=[experiment]) as files:
-        _write_regret(files, name, trace, described.environment, name, max(2, described.horizon // 10))
+    with _said_on_ctrl_c(checkpoint):
+        trace = _simulated(described, dask, record=record.value, checkpoint=checkpoint, threads=threads)
+        with outputs.results(out, inputs=[experiment]) as files:
+            _write_regret(files, name, trace, described.environment, name, max(2, described.horizon // 10))
     report.print_summary(trace, described.environment)
     typer.echo(f"\n{name} (.png, .pdf, .nc) is in {out}/")
 
@@ -184,6 +201,32 @@ def audit(
     typer.echo(f"{found}\n\naudit.csv is in {out}/")
 
 
+@contextmanager
+def _said_on_ctrl_c(checkpoint: Path | None) -> Iterator[None]:
+    """Say on Ctrl-C what is saved, if anything is."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if checkpoint is not None:
+            done = f"what was done is saved in {checkpoint}. Run the same again, and it goes on from there."
+            typer.echo(f"corrbandits: {' '.join(getattr(stop, '__notes__', [done]))}", err=True)
+        raise
+
+
+def _simulated(described: Experiment, dask: str | None, **options: Any) -> Trace:
+    """Return the trace of an experiment, played here or on a cluster."""
+    from corrbandits import cluster
+    from corrbandits.simulation import simulate as run
+
+    what = described.policies, described.environment, described.horizon, described.runs, described.seed
+    if dask is None:
+        return run(*what, **options)
+    if options["threads"] is not None:
+        raise ValueError("--threads are of this machine, but with --dask a cluster plays. Leave one of them out.")
+    with cluster.connected(dask) as client:
+        return run(*what, map=client, **options)
+
+
 def _name(experiment: Path) -> str:
     """Return what the results of an experiment file are called: my.v1.toml makes my.v1."""
     return experiment.name.removesuffix(".toml") or experiment.name
@@ -208,7 +251,7 @@ def _write_regret(files: Results, name: str, trace: Trace, environment: Environm
     from corrbandits import plots, theory
 
     files.write(f"{name}.nc", trace.to_netcdf())
-    bound = theory.lai_robbins(environment, int(trace.data.sizes["time"]))
+    bound = theory.lai_robbins(environment, trace.horizon, times=trace.data["time"].values)
     _write_figure(files, name, plots.regret_with_start(trace, title, lower_bound=bound, until=until))
 
 
@@ -236,7 +279,7 @@ def _write_figure(files: Results, name: str, figure: Figure) -> None:
 
 def _fitting(trace: Trace, problem: Experiment) -> Trace:
     """Return the trace; refuse one of another experiment."""
-    policies, horizon = trace.data["policy"].values.tolist(), trace.data.sizes["time"]
+    policies, horizon = trace.data["policy"].values.tolist(), trace.horizon
     if missing := [name for name in problem.policies if name not in policies]:
         raise ValueError(
             f"the trace must have the policies {', '.join(problem.policies)}, but it lacks {', '.join(missing)}. "

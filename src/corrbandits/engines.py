@@ -1,110 +1,189 @@
 """The two engines: one run of one policy, as the paper tells it and compiled.
 
-The reference engine uses the beliefs and policies a user has. The compiled one does the same arithmetic in place,
-for the policies whose index is a mean and so many standard deviations, on Gaussian rewards.
+The reference engine uses the beliefs and policies a user has. The compiled one does the same arithmetic in place, for
+the library's own policies on Gaussian beliefs, with Gaussian rewards or rewards 0 and 1. It draws the same random
+numbers, so that both make the same decisions where none hangs on rounding.
 """
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass
-from typing import Any, cast
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, final
 
 import numpy as np
 
+from corrbandits import checks
+from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
 from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
-from corrbandits.checks import Array, Integers
-from corrbandits.environments import Environment, GaussianBandit
+from corrbandits.checks import Array, Integers, frozen
+from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
 from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, LimitPolicy, Policy
 
 FLOOR = 1e-20
 """A variance that has fallen below this share of its first value is the rounding of a variance of 0."""
 
-STEPS_BETWEEN_LOOKS = 20_000_000
-"""How many numbers the compiled engine updates before it looks whether to stop: some hundredths of a second."""
-
-
-COMPILED = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Greedy)
+COMPILED = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Greedy, Thompson, KnowledgeGradient, UCB1, EpsilonGreedy, Uniform)
 LARGEST = 1e140
 
-
-@dataclass(frozen=True)
-class Run:
-    """One run of one policy: what it starts from, and the arrays it is written into."""
-
-    policy: Policy
-    belief: Belief
-    environment: Environment
-    noise: Array  # (T,)
-    rng: np.random.Generator
-    arms: Integers  # (T,)
-    rewards: Array  # (T,)
-    progress: Integers  # steps done; of these in initialisation; 1 while initialising
-    stopped: threading.Event
+PAGE = 1 << 14
+"""Widths are computed for this many times at once."""
 
 
-def play_reference(run: Run) -> None:
-    """Choose, draw, observe, until the horizon."""
-    belief = run.belief
-    for t, noise in enumerate(run.noise.tolist(), start=1):
-        if run.stopped.is_set():
-            return
-        run.progress[1] += bool(run.policy.pending(belief).any())
-        arm = run.policy.choose(belief, t, rng=run.rng)
-        reward = run.environment.reward(arm, noise)
-        belief = belief.observe(arm, reward)
-        run.arms[t - 1], run.rewards[t - 1] = arm, reward
-        run.progress[0] = t
+class Player(ABC):
+    """One run of one policy: it goes on where it stopped."""
+
+    initialisation: int
+    """How many steps of initialisation there were."""
+
+    cost: int
+    """How many numbers a step goes through, about."""
+
+    @abstractmethod
+    def play(self, noise: Array, arms: Integers, rewards: Array) -> None:
+        """Make as many decisions as there is noise; note the arms and the rewards."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Refuse, at the end, what went beyond doubles on the way."""
 
 
-def play_compiled(run: Run) -> None:
-    """Do the same in compiled loops, on private copies of the belief's arrays."""
+def begin(policy: Policy, belief: Belief, environment: Environment, rng: np.random.Generator, compiled: bool) -> Player:
+    """Return a run before its first decision."""
+    return (CompiledPlayer if compiled else ReferencePlayer)(policy, belief, environment, rng)
+
+
+def steps_between_looks(player: Player) -> int:
+    """Return how many steps to take before looking whether to stop: some hundredths of a second."""
+    numbers = 20_000_000 if isinstance(player, CompiledPlayer) else 20_000
+    return numbers // player.cost + 1
+
+
+@final
+class ReferencePlayer(Player):
+    """Choose, draw, observe."""
+
+    def __init__(self, policy: Policy, belief: Belief, environment: Environment, rng: np.random.Generator) -> None:
+        self._policy, self._belief, self._environment, self._rng = policy, belief, environment, rng
+        self._done = self.initialisation = 0
+        self.cost = belief.arms
+
+    def play(self, noise: Array, arms: Integers, rewards: Array) -> None:
+        """Make as many decisions as there is noise, as the paper tells it."""
+        policy, belief = self._policy, self._belief
+        for i, eps in enumerate(noise.tolist()):
+            self.initialisation += bool(policy.pending(belief).any())
+            arm = policy.choose(belief, self._done + i + 1, rng=self._rng)
+            reward = self._environment.reward(arm, eps)
+            belief = belief.observe(arm, reward)
+            arms[i], rewards[i] = arm, reward
+        self._belief = belief
+        self._done += noise.size
+
+    def finish(self) -> None:
+        """Do nothing: the belief has refused it."""
+
+
+@final
+class CompiledPlayer(Player):
+    """The same in compiled loops, on private copies of the belief's arrays."""
+
+    def __init__(self, policy: Policy, belief: Belief, environment: Environment, rng: np.random.Generator) -> None:
+        from corrbandits import compiled
+
+        assert isinstance(belief, GaussianBelief)
+        self._policy, self._arms, self._done = policy, belief.arms, 0
+        self._sums, self._progress = belief.sums.copy(), np.array([0, 1])
+        self._fixed = (
+            environment.means,
+            np.sqrt(environment.noise_variance),
+            isinstance(environment, BernoulliBandit),
+            belief.noise_variance,
+            thresholds(policy, belief),
+            self._sums,
+            self._progress,
+        )
+        if isinstance(belief, Correlated):
+            self._state: Any = compiled.joint(belief.mean, belief.covariance, FLOOR * belief.variance)
+            self.cost = belief.arms**2
+        else:
+            self._state = compiled.Apart(belief.mean.copy(), belief.variance.copy(), np.sqrt(belief.variance))
+            self.cost = belief.arms
+        self._go_on = _loop(policy, belief, self._state, rng)
+
+    @property
+    def initialisation(self) -> int:  # type: ignore[override]
+        """How many steps of initialisation there were."""
+        return int(self._progress[0])
+
+    def play(self, noise: Array, arms: Integers, rewards: Array) -> None:
+        """Make as many decisions as there is noise, without Python in between."""
+        from corrbandits.compiled import Run
+
+        if isinstance(self._policy, KnowledgeGradient):
+            self._policy.left(min(self._done + noise.size, self._policy.horizon + 1))
+        schedule = _schedule(self._policy, self._arms, self._done, self._done + noise.size)
+        self._go_on(Run(*self._fixed, noise, arms, rewards), schedule)
+        self._done += noise.size
+        if not np.isfinite(rewards).all():
+            checks.number("a reward", float(rewards[~np.isfinite(rewards)][0]))
+
+    def finish(self) -> None:
+        """Refuse means or sums of rewards beyond the doubles, as a belief does."""
+        if not (np.isfinite(self._state.mu).all() and np.isfinite(self._sums).all()):
+            raise OverflowError(
+                "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
+            )
+
+
+def _loop(policy: Policy, belief: Belief, state: Any, rng: np.random.Generator) -> Callable[[Any, Array], None]:
+    """Return the compiled loop of a policy, to call with steps of a run and the schedule at these."""
     from corrbandits import compiled
 
-    policy, belief = run.policy, run.belief
-    assert isinstance(policy, LimitPolicy)
-    assert isinstance(belief, GaussianBelief)
-    horizon = run.noise.size
-    printed = isinstance(policy, CorrelatedUCL) and policy.factor
-    d, mu, w = belief.variance.copy(), belief.mean.copy(), np.sqrt(belief.variance)
-    common = (
-        belief.noise_variance,
-        thresholds(policy, belief),
-        policy.width(np.arange(1, horizon + 1), belief.arms),
-        run.environment.means,
-        np.sqrt(run.environment.noise_variance),
-        run.noise,
-        run.arms,
-        run.rewards,
-        run.progress,
-    )
-    run.progress[2] = 1
-    if isinstance(belief, Correlated):
-        if printed:
-            w *= belief.spread()
-        work, floor = np.empty((2, belief.arms)), FLOOR * d
-        state: tuple[Any, ...] = (belief.covariance.copy(), d, mu, w, work, floor, printed)
-        play: Any = compiled.play_correlated
-        block = STEPS_BETWEEN_LOOKS // belief.arms**2 + 1
-    else:
-        state, play, block = (d, mu, w), compiled.play_independent, STEPS_BETWEEN_LOOKS // belief.arms + 1
-    while run.progress[0] < horizon and not run.stopped.is_set():
-        play(*state, *common, min(horizon, int(run.progress[0]) + block))
-    if not run.stopped.is_set():
-        _refuse_overflow(run, mu)
+    joint = isinstance(belief, Correlated)
+    match policy:
+        case UCB1():
+            unknown, counts = np.where(np.isinf(belief.variance), np.inf, 0.0), belief.counts.astype(np.float64)
+            return lambda run, widths: compiled.averages(unknown, counts, run, widths)
+        case KnowledgeGradient():
+            gains = compiled.gains_joint if joint else compiled.gains_apart
+            return lambda run, left: gains(state, run, left)
+        case Thompson() if isinstance(belief, Correlated):
+            root, seen = belief.prior_root(), belief.counts.astype(np.float64)
+            return lambda run, _: compiled.draws_joint(state, run, root, seen, rng)
+        case Thompson():
+            return lambda run, _: compiled.draws_apart(state, run, rng)
+        case CorrelatedUCL(factor=True) if joint:
+            compiled.weigh(state)
+            return lambda run, widths: compiled.printed_limits(state, run, widths)
+    epsilon = 1.0 if isinstance(policy, Uniform) else getattr(policy, "epsilon", 0.0)
+    limits = compiled.limits_joint if joint else compiled.limits_apart
+    return lambda run, widths: limits(state, run, widths, epsilon, rng)
 
 
-def _refuse_overflow(run: Run, mu: Array) -> None:
-    """Refuse means, rewards or sums of rewards beyond the doubles, as a belief does."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.bincount(run.arms, weights=run.rewards)
-    if not (np.isfinite(mu).all() and np.isfinite(sums).all()):
-        raise OverflowError(
-            "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
-        )
+def _schedule(policy: Policy, arms: int, done: int, until: int) -> Array:
+    """Return what a policy's index depends on besides the belief, at times `done` + 1 to `until`; all runs share it."""
+    pages = [_page(policy, arms, page) for page in range(done // PAGE, -(-until // PAGE))]
+    values = pages[0] if len(pages) == 1 else np.concatenate(pages)
+    first = done // PAGE * PAGE
+    return values[done - first : until - first]
 
 
-def why_not_compiled(policy: Policy, belief: Belief, environment: Environment) -> str:
+@lru_cache(maxsize=256)  # 32 MB: enough for four million times, and no more for any horizon
+def _page(policy: Policy, arms: int, page: int) -> Array:
+    times = np.arange(page * PAGE + 1, (page + 1) * PAGE + 1)
+    match policy:
+        case LimitPolicy():
+            return frozen(np.asarray(policy.width(times, arms)))
+        case UCB1():
+            return frozen(policy.width(times))
+        case KnowledgeGradient():
+            return frozen(np.maximum(policy.horizon - times, 0.0))
+    return frozen(np.zeros(PAGE))
+
+
+def why_not_compiled(policy: Policy, belief: Belief, environment: Environment, horizon: int) -> str:
     """Return why the compiled engine cannot play this, or nothing if it can."""
     if type(policy) not in COMPILED:  # exactly these: a class made from one of them may choose otherwise
         return f"{type(policy).__name__} is not one of {', '.join(kind.__name__ for kind in COMPILED)}"
@@ -115,11 +194,20 @@ def why_not_compiled(policy: Policy, belief: Belief, environment: Environment) -
     scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
     if isinstance(belief, Correlated) and not (scales.min() > 1 / LARGEST and scales.max() < LARGEST):
         return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
-    if not isinstance(environment, GaussianBandit):
+    if not isinstance(environment, (GaussianBandit, BernoulliBandit)):
         return f"the rewards are those of a {type(environment).__name__}"
-    if not np.isfinite(cast("LimitPolicy", policy).width(1, belief.arms)):
+    if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, horizon):
+        return "the noise is so small beside the prior that draws corrected in place would lose their digits"
+    if isinstance(policy, LimitPolicy) and not np.isfinite(policy.width(1, belief.arms)):
         return "the limit at t = 1 is not finite"
     return ""
+
+
+def _too_fine(belief: Correlated, horizon: int) -> bool:
+    """Return whether a variance might fall so far that `Correlated.sample` would draw in another way."""
+    with np.errstate(divide="ignore"):
+        least = 1 / (1 / belief.variance + horizon / belief.noise_variance.min())
+    return bool((least < belief.finest()).any())
 
 
 def thresholds(policy: Policy, belief: GaussianBelief) -> Array:
@@ -127,4 +215,4 @@ def thresholds(policy: Policy, belief: GaussianBelief) -> Array:
     if isinstance(policy, CorrelatedUCL):
         with np.errstate(over="ignore"):
             return np.asarray(belief.noise_variance / policy.nu)
-    return np.full(belief.arms, np.finfo(np.float64).max)
+    return np.full(belief.arms, np.inf if isinstance(policy, Uniform) else np.finfo(np.float64).max)

@@ -7,6 +7,7 @@
                      noise_variance (one or one per arm), or rewards = "bernoulli" for rewards 0 and 1
     [priors.NAME]    mean (one or one per arm; 0 if left out) or column = "prior_mean"; then one of
                      kernel = { name = "exponential", length = 4.0, variance = 10.0, distance = "euclidean" },
+                     which makes an `Implicit` belief of more than 10,000 arms,
                      covariance = [[...]], variance (one, inf or one per arm), variance_column = "prior_variance";
                      noise_variance (the truth's if left out). For rewards 0 and 1 also: successes, failures
     [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
@@ -30,7 +31,7 @@ import numpy as np
 
 from corrbandits import checks, landscapes
 from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
-from corrbandits.belief import Belief, Beta, Correlated, Independent
+from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
 from corrbandits.checks import Array
 from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
 from corrbandits.kernels import Exponential, Kernel, Matern32, Matern52, RationalQuadratic, Scaled, SquaredExponential
@@ -221,7 +222,8 @@ def _gaussian(table: Table, way: str, arms: _Arms, environment: Environment) -> 
     common = {"mean": mean, "noise_variance": values.get("noise_variance", environment.noise_variance)}
     if way == "kernel":
         kernel = _kernel(table.table("kernel", A_KERNEL), "name")
-        return Correlated(kernel=kernel, coordinates=arms.coordinates(), **common)
+        belief = Correlated if arms.count <= landscapes.MOST_DENSE else Implicit
+        return belief(kernel=kernel, coordinates=arms.coordinates(), **common)
     if way == "covariance":
         matrix, n = checks.finite(way, values[way]), arms.count
         if matrix.shape != (n, n):

@@ -6,11 +6,13 @@ noise    () or (N,) variance of one reward, or of an average           sigma_s^2
 A        (k,)       the arms that have been seen                       -
 D        (k,)       variance of each seen arm's average reward         the entries of P(t)
 M        (k, k)     covariance of the averages, S0_AA + diag(D)        -
+R0       (N, N)     a root of the prior covariance, S0 = R0 R0'        -
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,37 +27,70 @@ def upper_quantile(log_tail: Any) -> Any:
     >>> upper_quantile([math.log(0.025), -1000.0]).round(4)   # the second tail is far below the smallest double
     array([ 1.96  , 44.6157])
     """
+    return -_ndtri_exp()(log_tail)
+
+
+@cache
+def _ndtri_exp() -> Any:
+    """Return scipy's function: its import takes long once, and some time at every call."""
     from scipy.special import ndtri_exp
 
-    return -ndtri_exp(log_tail)
+    return ndtri_exp
 
 
 def shrink(S: Array, arm: int, noise: float) -> Array:
-    """Return the covariance after a reward of `arm` (eq. sherman-morrison).
+    """Return the covariance after a reward of `arm` (eq. sherman-morrison)."""
+    return shrink_along(S, consistent_row(S, np.sqrt(S.diagonal()), arm), arm, noise)[0]
+
+
+def shrink_along(S: Array, row: Array, arm: int, noise: float) -> tuple[Array, Array]:
+    """Return covariance and variances after a reward of `arm`, whose row is given (eq. sherman-morrison).
 
     The arm's own row is a product, v sigma_s^2 / (sigma_s^2 + v_k), and so without cancellation however small its
     variance gets; the others are S_ij - g_i g_j with one g, which keeps them symmetric to the last bit.
     """
-    row = consistent_row(S, arm)
-    total = noise + row[arm]
+    variance = row.item(arm)
+    total = noise + variance
+    if total == math.inf:
+        raise OverflowError(
+            "a variance and the noise's sum to more than a double can hold; measure rewards in a larger unit."
+        )
     g = row / math.sqrt(total)
     g[arm] = 0.0
-    new: Array = np.multiply(g[:, None], -g)
-    new += S
+    new = _minus_outer(S, g)
     new[arm] = new[:, arm] = row * (noise / total)
-    _set_variances(new, arm, noise * (row[arm] / total))
+    diagonal = new.reshape(-1)[:: len(new) + 1]
+    variances: Array = np.maximum(diagonal, 0.0)  # no rounding may push one below 0
+    variances[arm] = noise * (variance / total)
+    diagonal[:] = variances
+    return new, variances
+
+
+def _minus_outer(S: Array, g: Array) -> Array:
+    """Return S - g g'. A product of two numbers has the same bits by BLAS, which is faster for few arms, and without.
+
+    Of many arms, some rows at a time: they stay in the cache between the product and the difference.
+    """
+    if len(g) <= 512:
+        new: Array = g[:, None].dot(g[None])
+        return np.subtract(S, new, out=new)
+    new = np.empty(S.shape)
+    rows = max(1, 2**15 // len(g))
+    for k in range(0, len(g), rows):
+        part = np.multiply(g[k : k + rows, None], g, out=new[k : k + rows])
+        np.subtract(S[k : k + rows], part, out=part)
     return new
 
 
-def consistent_row(S: Array, arm: int) -> Array:
-    """Return one row of the covariance, no entry beyond sqrt(S_ii S_jj).
+def consistent_row(S: Array, deviation: Array, arm: int) -> Array:
+    """Return one row of the covariance, no entry beyond sqrt(S_ii S_jj); `deviation` is sqrt(S_ii).
 
     Beyond lies only the rounding of a nearly singular covariance, which updates with little noise would multiply
     without end.
     """
-    deviation = np.sqrt(S.diagonal())
     most = deviation * deviation[arm]
-    row: Array = np.clip(S[arm], -most, most)
+    row: Array = np.minimum(S[arm], most)
+    np.maximum(row, np.negative(most, out=most), out=row)
     row[arm] = S[arm, arm]
     return row
 
@@ -127,16 +162,30 @@ def covariance_root(S: Array) -> Array:
     """Return R with R R' = S, by Cholesky with pivoting: S may be singular, and nothing is added to it.
 
     It is the correlations that are factored: what counts as rounding for one arm does not depend on how large
-    another's variance is.
+    another's variance is. All is done in one array as large as S.
     """
     from scipy.linalg.lapack import dpstrf
 
-    deviation = np.sqrt(S.diagonal())
+    rho, deviation = correlations(S), np.sqrt(S.diagonal())
     with one_thread():
-        factor, pivots, rank, _ = dpstrf(correlations(S), lower=1)
-    root = np.zeros_like(S)
-    root[pivots - 1, :rank] = np.tril(factor)[:, :rank]
-    return np.asarray(deviation[:, None] * root)
+        upper, pivots, rank, _ = dpstrf(rho.T, lower=0, overwrite_a=1)  # .T: no copy is made
+    root: Array = upper.T
+    for k, arm in enumerate(pivots - 1):
+        root[k, min(k + 1, rank) :] = 0.0
+        root[k] *= deviation[arm]
+    _move_rows(root, pivots - 1)
+    return root
+
+
+def _move_rows(array: Array, places: Integers) -> None:
+    """Move row k to its place, for every k, without a second array: along the cycles of the permutation."""
+    moved = np.zeros(len(array), dtype=bool)
+    for start in range(len(array)):
+        row, k = array[start].copy(), start
+        while not moved[k]:
+            moved[k] = True
+            k = int(places[k])
+            row, array[k] = array[k].copy(), row
 
 
 def correlated_normals(S: Array, rng: np.random.Generator) -> Array:
@@ -146,16 +195,69 @@ def correlated_normals(S: Array, rng: np.random.Generator) -> Array:
         return np.asarray(root @ rng.standard_normal(len(S)))
 
 
+def posterior_draw(root: Array, S: Array, A: Integers, D: Array, z: Array, e: Array) -> Array:
+    """Return a draw of covariance S and mean 0 from one of the prior, g = R0 z, and one of the averages' noise.
+
+    It is g - S0_A' M^-1 (g_A + e_A), written with S0_A' M^-1 = S_A' / D: for z of N standard normals and e of k
+    normals of variance D its covariance is S0 - S0_A' M^-1 S0_A = S. Cancellation costs a draw the square root of
+    the share that rewards have left of its arm's variance, 4 of 16 digits for a share of 1e-7, and more where S0 is
+    nearly singular: see `least_share`.
+    """
+    with one_thread():
+        g = root.dot(z)
+        weight = np.zeros(len(S))
+        weight[A] = (g[A] + e) / D
+        return np.asarray(g - S.dot(weight))
+
+
+def least_share(root: Array, S0: Array) -> float:
+    """Return the least share of a prior variance for which `posterior_draw` has the covariance S to 1e-6 or better.
+
+    S itself has fewer digits where S0 is nearly singular; how nearly is told by the last pivot of its root.
+    """
+    pivot = float(np.square(root[:, -1] * _inverse_deviation(S0)).max())
+    return 1e-12 if pivot > 1e-5 else 1e-8
+
+
 def correlations(S: Array) -> Array:
     """Return rho_ij; 0 between two arms of which one is known, 1 of every arm with itself."""
-    deviation = np.sqrt(S.diagonal())
-    inverse = np.divide(1.0, deviation, out=np.zeros(len(S)), where=deviation > 0)
+    inverse = _inverse_deviation(S)
     rho: Array = S * inverse[:, None]
     rho *= inverse
     # |rho| <= 1; beyond it lies the rounding of a nearly singular covariance
     np.clip(rho, -1.0, 1.0, out=rho)
     np.fill_diagonal(rho, 1.0)
     return rho
+
+
+def spreads(S: Array) -> Array:
+    """Return sqrt(sum_j rho_ij^2) of any covariance, by strips of rows: no second N x N array."""
+    inverse, squares = _inverse_deviation(S), np.empty(len(S))
+    for k in range(0, len(S), 256):
+        strip = slice(k, k + 256)
+        rho = S[strip] * inverse[strip, None]
+        rho *= inverse
+        np.clip(rho, -1.0, 1.0, out=rho)
+        np.fill_diagonal(rho[:, strip], 1.0)
+        squares[strip] = np.square(rho, out=rho).sum(axis=1)
+    return np.asarray(np.sqrt(squares))
+
+
+def weighted_squares(S: Array, weights: Array) -> Array:
+    """Return sum_j S_ij^2 weights_j; of many arms by strips of rows, for no second N x N array.
+
+    BLAS has one thread for a product of so few numbers as there are in 512 rows, and is held to one beyond.
+    """
+    if len(S) <= 512:
+        return np.square(S).dot(weights)  # type: ignore[no-any-return]
+    with one_thread():
+        return np.concatenate([np.square(S[k : k + 256]).dot(weights) for k in range(0, len(S), 256)])
+
+
+def _inverse_deviation(S: Array) -> Array:
+    """Return 1 / sqrt(S_ii), and 0 for an arm that is known."""
+    deviation = np.sqrt(S.diagonal())
+    return np.divide(1.0, deviation, out=np.zeros(len(S)), where=deviation > 0)
 
 
 def refuse_indefinite(S: Array) -> Array:
@@ -214,13 +316,7 @@ def _one_by_one(mean: Array, S0: Array, A: Integers, D: Array, average: Array) -
     """Return what `condition` does, by one rank-one update for each seen arm: slower, but no singular S0 stops it."""
     S = S0
     for k, d, r in zip(A.tolist(), D.tolist(), average.tolist(), strict=True):
-        mean = mean + consistent_row(S, k) / (d + S[k, k]) * (r - mean[k])
-        S = shrink(S, k, d)
+        row = consistent_row(S, np.sqrt(S.diagonal()), k)
+        mean = mean + row / (d + row[k]) * (r - mean[k])
+        S, _ = shrink_along(S, row, k, d)
     return mean, S
-
-
-def _set_variances(S: Array, arm: int, variance: float) -> None:
-    """Set one variance, and let no rounding push another below 0."""
-    variances = np.maximum(S.diagonal(), 0.0)
-    variances[arm] = variance
-    np.fill_diagonal(S, variances)

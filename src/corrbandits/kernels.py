@@ -247,6 +247,19 @@ class RationalQuadratic(Stationary):
         return np.exp(-self.alpha * np.logaddexp(0.0, log_quotient))
 
 
+def depends_on_offset(kernel: Covariance) -> bool:
+    """Return whether the covariance is known to depend on the offset of two points alone, whichever way it points.
+
+    >>> depends_on_offset(10 * Exponential(3.0)), depends_on_offset(Exponential(3.0, distance="great_circle"))
+    (True, False)
+    """
+    if isinstance(kernel, Scaled):
+        return depends_on_offset(kernel.kernel)
+    if isinstance(kernel, (Sum, Product)):
+        return depends_on_offset(kernel.one) and depends_on_offset(kernel.other)
+    return isinstance(kernel, Stationary) and kernel.distance in ("euclidean", "cityblock")
+
+
 def _covariance(other: Any) -> Covariance:
     if not callable(other):
         raise TypeError(

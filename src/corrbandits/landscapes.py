@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from corrbandits import checks
+from corrbandits.belief import Implicit
 from corrbandits.checks import Array
 from corrbandits.environments import GaussianBandit
 from corrbandits.gaussian import covariance_root, refuse_indefinite
@@ -25,6 +26,9 @@ MEAN_REWARD = 30.0
 
 MOST_ARMS = 10_000_000
 """More arms than this are taken for a slip of the pen, before memory is sought for them."""
+
+MOST_DENSE = 10_000
+"""With more arms their covariance is not formed: that of 10,000 takes 0.8 GB."""
 
 
 def grid(rows: int, columns: int) -> Array:
@@ -78,7 +82,7 @@ def draw(
     mean: Any = 0.0,
     shape: tuple[int, ...] | None = None,
 ) -> GaussianBandit:
-    """Return arms whose mean rewards are one draw of a Gaussian process.
+    """Return arms whose mean rewards are one draw of a Gaussian process; beyond 10,000 arms, of one on a regular grid.
 
     >>> from corrbandits import Exponential
     >>> surface = draw(4 * Exponential(2.0), grid(5, 5), noise_variance=1.0, seed=1, shape=(5, 5))
@@ -88,6 +92,10 @@ def draw(
     if not callable(kernel):
         raise TypeError(f"kernel must be a kernel such as Exponential(2.0), but {kernel!r:.60} came.")
     where = checks.points("coordinates", coordinates)
+    if len(where) > MOST_DENSE:
+        prior = Implicit(mean=mean, kernel=kernel, coordinates=where, noise_variance=1.0)
+        means = prior.sample(np.random.default_rng(checks.integer("seed", seed, least=0)))
+        return GaussianBandit(means, noise_variance, where, shape)
     covariance = checks.finite("the kernel's covariance", kernel(where, where))
     return GaussianBandit(_draw(mean, covariance, seed), noise_variance, where, shape)
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import tempfile
 import threading
+import time
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, final
+
+PARTIAL = ".partial"
+"""How the names of files end that wait beside their places."""
 
 
 @final
@@ -31,7 +37,7 @@ class Results:
             )
         if place.exists() and not place.is_file():
             raise ValueError(f"{place} must be a file or not be there, but it is something else. Move it away.")
-        waiting = place.with_name(f".{place.name}.{os.getpid()}.partial")
+        waiting = place.with_name(f".{place.name}.{uuid.uuid4().hex}{PARTIAL}")  # other machines may write here too
         self._waiting[place] = waiting
         try:
             with waiting.open("wb") as file:
@@ -90,9 +96,15 @@ def make_directory(out: Path) -> None:
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise OSError(
-            f"results cannot be written into {out}: {error.strerror}. Name another directory with --out."
-        ) from error
+        raise OSError(f"results cannot be written into {out}: {error.strerror}. Name another directory.") from error
+
+
+def remove_abandoned(directory: Path, seconds: float) -> None:
+    """Remove files that have waited beside their places for so long that whoever wrote them was killed."""
+    for path in directory.glob(f".*{PARTIAL}"):
+        with contextlib.suppress(OSError):  # it was put in place meanwhile, or is not ours: then it may stay
+            if time.time() - path.stat().st_mtime > seconds:
+                path.unlink()
 
 
 @contextmanager

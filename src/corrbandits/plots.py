@@ -57,7 +57,7 @@ def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray, un
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    early = slice(1, min(until, int(trace.data.sizes["time"])))
+    early = slice(1, max(min(until, trace.horizon), int(trace.data["time"].values[0])))
     with mpl.rc_context({"font.size": 9, "axes.titlesize": 9}):
         figure = Figure(figsize=(7.0, 3.4), layout="constrained")
         whole, start = figure.subplots(1, 2, width_ratios=(3, 2))

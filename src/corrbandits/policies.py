@@ -52,7 +52,7 @@ class Policy(ABC):
             raise TypeError(f"a policy chooses from a belief, but {belief!r} came.")
         arms = None if allowed is None else _allowed(allowed, belief)
         pending = self.pending(belief)
-        if pending.any() and (arms is None or pending[arms].any()):
+        if np.count_nonzero(pending) and (arms is None or pending[arms].any()):
             return best(np.where(pending, belief.variance, -np.inf), arms)
         return self._choose(belief, t, rng, arms)
 
@@ -118,8 +118,9 @@ class _PrintedSchedule(CrediblePolicy):
 
     def log_tail(self, t: Any) -> Any:
         """Return -log K - a log t; refused where alpha_t would be 1 or more."""
-        tail = -(math.log(self.K) + self.a * np.log(t))
-        if np.any(tail >= 0):
+        # of a number, a number, with the bits it has among many
+        tail = -(math.log(self.K) + self.a * (float(np.log(float(t))) if type(t) is int else np.log(t)))
+        if tail >= 0 if type(tail) is float else np.any(tail >= 0):
             raise ValueError(
                 f"alpha_t = 1 / (K t^a) must be below 1, but K = {self.K:g} makes its logarithm {np.max(tail):g} at "
                 f"t = {np.min(t):g}. Take K above 1; the paper's is sqrt(2 pi e) = 4.13."
@@ -168,14 +169,17 @@ class CorrelatedUCL(_PrintedSchedule):
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
         """Return which arms have a variance strictly above sigma_s^2 / nu."""
-        with np.errstate(over="ignore"):
-            return belief.variance > gaussian(self, belief).noise_variance / self.nu
+        noise = gaussian(self, belief).noise_variance
+        if self.nu != 1:
+            with np.errstate(over="ignore"):
+                noise = noise / self.nu
+        return belief.variance > noise
 
     def index(self, belief: Belief, t: int) -> Array:
         """Return Q_i(t), also during initialisation."""
         t = checks.integer("t", t, least=1)
         width = self.width(t, belief.arms)
-        return belief.limit(width * gaussian(self, belief).spread() if self.factor else width)
+        return gaussian(self, belief).spread_limit(width) if self.factor else belief.limit(width)
 
 
 @final

@@ -11,10 +11,13 @@ PATIENCE_SECONDS = 1.0
 
 
 @contextmanager
-def bar(total: int, wanted: bool | None = None, label: str = "simulating") -> Iterator[Callable[[int], None]]:
+def bar(
+    total: int, wanted: bool | None = None, label: str = "simulating", before: int = 0
+) -> Iterator[Callable[[int], None]]:
     """Yield a function to call with how much is done; it draws on standard error, and only once the work is long.
 
-    `wanted` is None for "if a person watches", True for "in any case" and False for "never".
+    `wanted` is None for "if a person watches", True for "in any case" and False for "never". `before` is how much
+    was done already.
     """
     if wanted is False or (wanted is None and not sys.stderr.isatty()):
         yield lambda _: None
@@ -25,12 +28,12 @@ def bar(total: int, wanted: bool | None = None, label: str = "simulating") -> It
 
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     shown = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = shown.add_task(label, total=total)
+    task = shown.add_task(label, total=total, completed=before)
     started, begun = False, 0.0
 
     def show(done: int) -> None:
         nonlocal started, begun
-        begun = begun or (time.monotonic() if done else 0.0)  # from the first step: compiling comes before
+        begun = begun or (time.monotonic() if done > before else 0.0)  # from the first step: compiling comes before
         if not started and begun and time.monotonic() - begun > PATIENCE_SECONDS:
             shown.start()
             started = True

@@ -49,7 +49,7 @@ def print_claims(claims: Sequence[paper.Claim], untuned: dict[str, int | None], 
 def print_summary(trace: Trace, environment: Environment) -> None:
     """Print the regret of each policy at the end, and how often it took a best arm."""
     band = trace.band().isel(time=-1)
-    horizon, runs = trace.data.sizes["time"], trace.data.sizes["run"]
+    horizon, runs = trace.horizon, trace.data.sizes["run"]
     share = trace.counts.values[..., environment.optimal].sum(axis=-1).mean(axis=-1) / horizon
     best = "on a best arm" if environment.optimal.sum() > 1 else "on the best arm"
     table = _table(
@@ -69,7 +69,7 @@ def counts_after_initialisation(trace: Trace, name: str, policy: Policy, belief:
     """Return how often each arm was taken in the mean, without initialisation: the theorems count from there on."""
     counts = np.asarray(trace.counts.sel(policy=name).mean("run").values)
     if isinstance(policy, CorrelatedUCL) and isinstance(belief, GaussianBelief):
-        taken = theory.initialisation(belief, policy.nu)[: trace.data.sizes["time"]]
+        taken = theory.initialisation(belief, policy.nu)[: trace.horizon]
         counts = counts - np.bincount(taken, minlength=belief.arms)
     return counts
 

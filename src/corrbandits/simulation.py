@@ -1,29 +1,24 @@
-"""Ensembles of runs.
-
-Run k draws from `SeedSequence(seed, spawn_key=(k,))`, with one stream for the environment and one for the policy,
-so it is the same whatever runs beside it: other runs, other policies, other threads.
-"""
+"""Ensembles of runs: what is asked, checked; what came of it, labelled."""
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Mapping
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits import checks, ensemble, workers
 from corrbandits.belief import Belief
-from corrbandits.blas import one_thread
-from corrbandits.checks import Array, Integers
-from corrbandits.engines import Run, play_compiled, play_reference, why_not_compiled
+from corrbandits.checkpoint import Checkpoint, described
+from corrbandits.checks import Integers
+from corrbandits.engines import why_not_compiled
+from corrbandits.ensemble import Kept, Problem
 from corrbandits.environments import Environment
 from corrbandits.policies import Policy
-from corrbandits.progress import bar
-from corrbandits.trace import Trace
+from corrbandits.trace import REGRET, Trace
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,14 +35,24 @@ def simulate(
     seed: int = 0,
     *,
     engine: Engine = "auto",
+    record: Literal["full", "summary"] = "full",
+    times: Any = None,
     threads: int | None = None,
+    map: Any = None,  # noqa: A002  it is what is passed
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Trace:
     """Return the trace of `runs` runs of each policy, each starting from its own belief.
 
-    `engine` is "auto" (compiled where it can be), "compiled" or "reference". `threads` are as many as there are
-    cores by default; the result does not depend on it. `progress` shows a bar with the time left; by default when
-    the work is long and a person watches.
+    `engine` is "auto" (compiled where it can be), "compiled" or "reference". `record="summary"` keeps the regret at
+    chosen `times` (by default some two hundred, evenly spread in log t) and the counts, not every decision, in memory
+    that does not grow with the horizon. `progress` shows a bar with the time left; by default when the work is long
+    and a person watches.
+
+    The work is done in `threads` of this process, by default as many as there are cores; or by `map`: a function
+    like the built-in one, or an object that has one, such as a pool, an executor or a Dask client. The result is the
+    same, bit for bit. `checkpoint` names a directory in which batches of runs are saved as they are done; the same
+    call, after a kill, goes on from there.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent
     >>> bandit = GaussianBandit(means=[0.0, 1.0, 2.0], noise_variance=1.0)
@@ -58,61 +63,66 @@ def simulate(
     """
     horizon, runs = checks.integer("horizon", horizon, least=1), checks.integer("runs", runs, least=1)
     seed = checks.integer("seed", seed, least=0)
-    threads = os.cpu_count() or 1 if threads is None else checks.integer("threads", threads, least=1)
-    players = [(*pair, _engine(pair, environment, engine)) for pair in _checked(policies, environment).values()]
+    by = _workers(threads, map)
+    players = tuple(
+        (*pair, _compiled(pair, environment, horizon, engine)) for pair in _checked(policies, environment).values()
+    )
+    problem = Problem(players, environment, horizon, seed, _times(record, times, horizon))
+    saved = None if checkpoint is None else _saved(checkpoint, problem, list(policies), runs)
+    kept = _room(problem, runs)
+    workers.play(problem, ensemble.batches(problem, runs), kept, by, saved, progress)
+    return Trace(_dataset(policies, problem, kept))
 
-    arms, rewards, steps = _recording(len(players), runs, horizon)
-    stopped = threading.Event()
 
-    def play(player: int, run: int) -> None:
-        policy, belief, engine_of_player = players[player]
-        for_environment, for_policy = np.random.SeedSequence(seed, spawn_key=(run,)).spawn(2)
-        noise = environment.noise(np.random.default_rng(for_environment), horizon)
-        rng = np.random.default_rng(for_policy)
-        where = (player, run)
-        engine_of_player(
-            Run(policy, belief, environment, noise, rng, arms[where], rewards[where], steps[where], stopped)
+def _workers(threads: Any, way: Any) -> Any:
+    """Return who plays: threads of this process, or whoever `map` hands the work to."""
+    if way is None:
+        threads = os.cpu_count() or 1 if threads is None else checks.integer("threads", threads, least=1)
+        return partial(workers.in_threads, threads=threads)
+    if threads is not None:
+        raise ValueError(
+            "threads are of this machine, but with map the work is done wherever that has it done. Leave one of them "
+            "out; a pool or a cluster is told elsewhere how many workers it has."
         )
-
-    with one_thread():
-        _all(play, steps[..., 0], horizon, threads, stopped, progress)
-    return Trace(_dataset(policies, environment, arms, rewards, steps[..., 1], seed))
+    workers.mapping(way)  # refuses what has no map, before any work
+    return partial(workers.elsewhere, way=way)
 
 
-def _recording(players: int, runs: int, horizon: int) -> tuple[Any, Array, Integers]:
-    """Return the arrays that runs are recorded in: arms, rewards and progress."""
+def _saved(directory: Any, problem: Problem, names: list[str], runs: int) -> Checkpoint:
+    if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
+        raise TypeError(f"checkpoint must be the name of a directory, but {directory!r:.60} came.")
+    return Checkpoint(directory, described(problem, names, runs, version("corrbandits")))
+
+
+def _times(record: Any, times: Any, horizon: int) -> Integers | None:
+    """Return when the regret is recorded, or None if every decision is."""
+    if record not in ("full", "summary"):
+        raise ValueError(f"record must be full or summary, but {record!r:.60} came.")
+    if record == "full":
+        if times is not None:
+            raise ValueError("times go with record='summary': a full record has every time. Leave one of them out.")
+        return None
+    if times is None:
+        return np.unique(np.append(np.geomspace(1, horizon, 200).astype(np.int64), horizon))
+    chosen = np.unique(checks.finite("times", times))
+    if not chosen.size or (chosen % 1).any() or chosen[0] < 1 or chosen[-1] > horizon:
+        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, but {times!r:.60} came.")
+    return chosen.astype(np.int64)
+
+
+def _room(problem: Problem, runs: int) -> Kept:
+    """Return the arrays that runs are recorded in."""
+    players = len(problem.players)
     try:
-        arms = np.empty((players, runs, horizon), dtype=np.int32)
-        return arms, np.empty(arms.shape), np.zeros((players, runs, 3), dtype=np.int64)
+        return ensemble.room(problem, players, runs)
     except (MemoryError, ValueError):
-        size = 12 * players * runs * horizon / 1e9
+        per_run = 12 * problem.horizon if problem.times is None else 8 * problem.times.size
+        size = (per_run + 8 * problem.environment.arms) * players * runs / 1e9
+        less = "a shorter horizon, or record='summary'" if problem.times is None else "or fewer times"
         raise MemoryError(
-            f"{players} policies x {runs:,} runs x {horizon:,} decisions take {size:,.0f} GB to record, which are "
-            "not to be had here. Take fewer runs or a shorter horizon."
+            f"{players} policies x {runs:,} runs x {problem.horizon:,} decisions take {size:,.0f} GB to record, which "
+            f"are not to be had here. Take fewer runs, {less}."
         ) from None
-
-
-def _all(
-    play: Callable[[int, int], None],
-    done: Integers,
-    horizon: int,
-    threads: int,
-    stopped: threading.Event,
-    progress: bool | None,
-) -> None:
-    """Play every run in threads; on Ctrl-C or an error the others stop at their next step."""
-    with ThreadPoolExecutor(threads) as pool, bar(done.size * horizon, progress) as show:
-        try:
-            waiting = {pool.submit(play, *where) for where in np.ndindex(done.shape)}
-            while waiting:
-                finished, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
-                for future in finished:
-                    future.result()
-                show(int(done.sum()))
-        except BaseException:
-            stopped.set()
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 def _checked(policies: Any, environment: Any) -> Policies:
@@ -133,36 +143,35 @@ def _checked(policies: Any, environment: Any) -> Policies:
     return policies
 
 
-def _engine(pair: tuple[Policy, Belief], environment: Environment, engine: Any) -> Callable[[Run], None]:
+def _compiled(pair: tuple[Policy, Belief], environment: Environment, horizon: int, engine: Any) -> bool:
+    """Return whether the compiled engine plays this."""
     if engine not in ("auto", "compiled", "reference"):
         raise ValueError(f"engine must be auto, compiled or reference, but {engine!r} came.")
-    why_not = why_not_compiled(*pair, environment)
+    why_not = why_not_compiled(*pair, environment, horizon)
     if engine == "compiled" and why_not:
         raise ValueError(f"the compiled engine cannot play this, since {why_not}; use engine='auto' or 'reference'.")
-    return play_reference if engine == "reference" or why_not else play_compiled
+    return engine != "reference" and not why_not
 
 
-def _dataset(
-    policies: Policies, environment: Environment, arms: Any, rewards: Any, initialisation: Integers, seed: int
-) -> xr.Dataset:
+def _dataset(policies: Policies, problem: Problem, kept: Kept) -> xr.Dataset:
     import xarray as xr
 
     each = ("policy", "run")
-    players, runs, horizon = arms.shape
-    numbered = np.arange(players * runs)[:, None] * environment.arms + arms.reshape(players * runs, horizon)
-    counts = np.bincount(numbered.ravel(), minlength=players * runs * environment.arms)
-    variables: dict[str, Any] = {
-        "arms": ((*each, "time"), arms, {"long_name": "arm taken"}),
-        "rewards": ((*each, "time"), rewards, {"long_name": "reward"}),
-        "counts": ((*each, "arm"), counts.reshape(players, runs, -1), {"long_name": "times taken"}),
-        "initialisation": (each, initialisation, {"long_name": "length of initialisation", "units": "steps"}),
-        **describe(environment),
+    described: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+        "arms": ((*each, "time"), {"long_name": "arm taken"}),
+        "rewards": ((*each, "time"), {"long_name": "reward"}),
+        "regret": ((*each, "time"), REGRET),
+        "counts": ((*each, "arm"), {"long_name": "times taken"}),
+        "initialisation": (each, {"long_name": "length of initialisation", "units": "steps"}),
     }
+    times = np.arange(1, problem.horizon + 1) if problem.times is None else problem.times
     return xr.Dataset(
-        variables,
-        {"policy": list(policies), "run": np.arange(runs), "time": np.arange(1, horizon + 1)},
+        {name: (described[name][0], array, described[name][1]) for name, array in kept.items()}
+        | describe(problem.environment),
+        {"policy": list(policies), "run": np.arange(kept["initialisation"].shape[1]), "time": times},
         {
-            "seed": seed,
+            "seed": problem.seed,
+            "horizon": problem.horizon,
             "rules": [repr(policy) for policy, _ in policies.values()],
             "version": version("corrbandits"),
         },

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FORMAT = "corrbandits trace 1"
+REGRET = {"long_name": "cumulative expected regret", "units": "reward"}
 QUANTITIES = ("arms", "rewards", "counts", "initialisation", "regret")
 
 
@@ -27,7 +28,8 @@ class Trace:
 
     `data` is an xarray Dataset with `arms` and `rewards` (policy, run, time), `counts` (policy, run, arm),
     `initialisation` (policy, run) and the environment's `means`, `noise_variance` and `coordinates`. Time starts at
-    1.
+    1. A summary (`simulate(..., record="summary")`) has `regret` (policy, run, time) at its chosen times instead of
+    `arms` and `rewards`.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent, simulate
     >>> bandit = GaussianBandit(means=[0.0, 1.0], noise_variance=1.0)
@@ -40,14 +42,19 @@ class Trace:
     data: xr.Dataset
 
     @property
+    def horizon(self) -> int:
+        """How many decisions a run has."""
+        return int(self.data.attrs.get("horizon", self.data["time"].values[-1]))  # traces of old do not say it
+
+    @property
     def arms(self) -> xr.DataArray:
-        """The arm taken (policy, run, time)."""
-        return self.data["arms"]
+        """The arm taken (policy, run, time); a summary has none."""
+        return self._each("arms")
 
     @property
     def rewards(self) -> xr.DataArray:
-        """The reward drawn (policy, run, time)."""
-        return self.data["rewards"]
+        """The reward drawn (policy, run, time); a summary has none."""
+        return self._each("rewards")
 
     @property
     def counts(self) -> xr.DataArray:
@@ -62,12 +69,22 @@ class Trace:
     @property
     def regret(self) -> xr.DataArray:
         """The cumulative expected regret (policy, run, time): the sum of the gaps of the arms taken so far."""
+        if "regret" in self.data:
+            return self.data["regret"]
         gaps = gaps_of(self.data["means"].values)
         per_step = self.arms.copy(data=gaps[self.arms.values])
         regret = per_step.cumsum("time").assign_coords(self.arms.coords)
         regret.name = "regret"
-        regret.attrs = {"long_name": "cumulative expected regret", "units": "reward"}
+        regret.attrs = REGRET
         return regret
+
+    def _each(self, name: str) -> xr.DataArray:
+        if name not in self.data:
+            raise AttributeError(
+                f"a summary keeps the regret at its times and the counts, but not the {name}. Simulate again with "
+                "record='full' for every decision."
+            )
+        return self.data[name]
 
     def band(self, quantity: str = "regret", level: float = 0.95) -> xr.Dataset:
         """Return a quantity's mean over runs and the t-interval of that mean, as `mean`, `low` and `high`.
@@ -77,8 +94,9 @@ class Trace:
         import xarray as xr
         from scipy.special import stdtrit
 
-        if quantity not in QUANTITIES:
-            raise ValueError(f"quantity must be one of {', '.join(QUANTITIES)}, but {quantity!r:.60} came.")
+        there = [name for name in QUANTITIES if name in self.data or name == "regret"]
+        if quantity not in there:
+            raise ValueError(f"quantity must be one of {', '.join(there)}, but {quantity!r:.60} came.")
         level = checks.number("level", level, above=0)
         if level >= 1:
             raise ValueError(f"level must be above 0 and below 1, such as 0.95, but {level:g} came.")
@@ -117,7 +135,9 @@ class Trace:
             raise ValueError(f"{os.fspath(path)} is not a NetCDF file that can be read: {error}") from error
         if data.attrs.get("format") != FORMAT:
             raise ValueError(f"{os.fspath(path)} is not a saved trace: its format attribute must be {FORMAT!r}.")
-        data = data.drop_vars("regret").assign_coords(policy=data["policy"].values.astype(str))
+        data = (data.drop_vars("regret") if "arms" in data else data).assign_coords(
+            policy=data["policy"].values.astype(str)
+        )
         data.attrs = {name: _attribute(name, value) for name, value in data.attrs.items() if name != "format"}
         return Trace(data)
 

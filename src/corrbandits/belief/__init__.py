@@ -17,6 +17,7 @@ afresh from its prior, so that the order of rewards cannot matter.
 from corrbandits.belief.base import Belief, GaussianBelief
 from corrbandits.belief.beta import Beta
 from corrbandits.belief.correlated import Correlated
+from corrbandits.belief.implicit import Implicit
 from corrbandits.belief.independent import Independent
 
-__all__ = ["Belief", "Beta", "Correlated", "GaussianBelief", "Independent"]
+__all__ = ["Belief", "Beta", "Correlated", "GaussianBelief", "Implicit", "Independent"]

@@ -55,6 +55,8 @@ class Belief(ABC):
         """
         if isinstance(arm, (int, np.integer)):
             k = checks.arm(arm, self.arms)
+            if not self._open:
+                return self._updated(k, self._reward(reward))
             return self._seen()._updated(k, self._reward(reward))._awaiting(self._open, (k,))
         arms = checks.arm_array(arm, self.arms)
         rewards = np.atleast_1d(checks.finite("rewards", reward))
@@ -106,8 +108,10 @@ class Belief(ABC):
         >>> Independent(mean=[0.0, 1.0], variance=4.0, noise_variance=1.0).limit(1.5)
         array([3., 4.])
         """
-        widths = checks.per_arm("width", width, self.arms, infinite=True)
         deviation = np.sqrt(self.variance)
+        if isinstance(width, float) and 0 < width < np.inf:  # then the formula says so itself
+            return np.asarray(self.mean + width * deviation)
+        widths = checks.per_arm("width", width, self.arms, infinite=True)
         uncertain = (deviation > 0) & (deviation < np.inf)
         limits = np.where(deviation > 0, np.inf, self.mean)
         limits[uncertain] = self.mean[uncertain] + widths[uncertain] * deviation[uncertain]
@@ -166,7 +170,7 @@ class Belief(ABC):
 
     def _changed(self, **changes: Any) -> Self:
         new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__, **changes)
+        new.__dict__ = self.__dict__ | changes
         return new
 
     def __repr__(self) -> str:
@@ -195,6 +199,15 @@ class GaussianBelief(Belief):
     @abstractmethod
     def spread(self) -> Array:
         """Return sqrt(sum_j rho_ij^2), the factor of the printed index; 1 for an arm that is independent or known."""
+
+    def spread_limit(self, width: float) -> Array:
+        """Return mu_i + width s_i sqrt(sum_j rho_ij^2), the printed index; as `limit` where nothing or all is known.
+
+        >>> from corrbandits import Correlated
+        >>> Correlated(covariance=[[4.0, 1.2], [1.2, 1.0]], noise_variance=1.0).spread_limit(2.0).round(4)
+        array([4.6648, 2.3324])
+        """
+        return self.limit(checks.number("width", width) * self.spread())
 
 
 def number_of_arms(arms: int | None, **values: Any) -> int:

@@ -28,7 +28,7 @@ class Beta(Belief):
         self._prior_failures = frozen(checks.per_arm("failures", failures, arms))
         if not ((self._prior_successes > 0).all() and (self._prior_failures > 0).all()):
             raise ValueError("successes and failures of a Beta prior must be above 0; 1 and 1 is the uniform prior.")
-        self._set(Tally.empty(arms))
+        self._set(Tally.empty(arms), self._prior_successes, self._prior_failures)
 
     def credible_limit(self, log_tail: float) -> Array:
         """Return the upper credible limit of each success probability; for tails down to exp(-200)."""
@@ -41,10 +41,18 @@ class Beta(Belief):
         """Return one draw of all success probabilities."""
         return np.asarray(checks.generator("a belief", rng).beta(self.successes, self.failures))
 
+    def _updated(self, arm: int, reward: float) -> Beta:
+        """Return what `_conditioned` does, to the last bit: only one arm changes."""
+        tally = self._tally.plus([(arm, 1, reward)])
+        successes, failures, total = self.successes.copy(), self.failures.copy(), tally.sum_of(arm)
+        successes[arm] = self._prior_successes[arm] + total
+        failures[arm] = self._prior_failures[arm] + (tally.counts[arm] - total)
+        return self._changed(_told=None, _open=())._set(tally, successes, failures)
+
     def _conditioned(self, tally: Tally) -> Beta:
-        new = self._changed(_told=None, _open=())
-        new._set(tally)
-        return new
+        sums = tally.sums
+        successes, failures = self._prior_successes + sums, self._prior_failures + (tally.counts - sums)
+        return self._changed(_told=None, _open=())._set(tally, successes, failures)
 
     def _shrunk(self, awaited: list[int]) -> Beta:
         """Return the belief with a Beta of the same mean that counts the awaited rewards as seen."""
@@ -54,13 +62,13 @@ class Beta(Belief):
         changed = {"successes": self.successes * share, "failures": self.failures * share, "variance": variance}
         return self._changed(**{name: frozen(array) for name, array in changed.items()})
 
-    def _set(self, tally: Tally) -> None:
-        self._tally = tally
-        self.successes = frozen(self._prior_successes + tally.sums)
-        self.failures = frozen(self._prior_failures + (tally.counts - tally.sums))
+    def _set(self, tally: Tally, successes: Array, failures: Array) -> Beta:
+        """Complete a belief that is being made."""
+        self._tally, self.successes, self.failures = tally, frozen(successes), frozen(failures)
         total = self.successes + self.failures
         self.mean = frozen(self.successes / total)
         self.variance = frozen(self.mean * (self.failures / total) / (total + 1))
+        return self
 
     def _same_prior(self, other: Beta) -> bool:
         return np.array_equal(self._prior_successes, other._prior_successes) and np.array_equal(

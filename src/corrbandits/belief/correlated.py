@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from typing import Any, final
 
 import numpy as np
@@ -13,12 +15,46 @@ from corrbandits.gaussian import (
     condition,
     consistent_row,
     correlated_normals,
-    correlations,
+    covariance_root,
+    least_share,
+    posterior_draw,
     refuse_indefinite,
     shrink,
+    shrink_along,
+    spreads,
+    weighted_squares,
 )
 from corrbandits.kernels import Covariance
 from corrbandits.tally import Tally
+
+
+@final
+class _Prior:
+    """What all beliefs that came from one prior share: its mean and covariance, and a root once one is drawn from.
+
+    While all variances are above `least`, covariances can be squared and divided by variances without leaving the
+    doubles, and correlations exceed 1 by rounding alone, too little to grow.
+    """
+
+    def __init__(self, mean: Array, covariance: Array) -> None:
+        self.mean, self.covariance = frozen(mean), frozen(covariance)
+        largest = float(covariance.diagonal().max())
+        self.least = 1e-12 * largest if 1e-120 < largest < 1e140 else math.inf
+        self._drawing: tuple[Array, Array] | None = None
+        self._lock = threading.Lock()
+
+    def drawing(self) -> tuple[Array, Array]:
+        """Return R0 with R0 R0' = S0, and the variances below which its draws serve no longer; computed once."""
+        with self._lock:
+            if self._drawing is None:
+                root = covariance_root(self.covariance)
+                finest = least_share(root, self.covariance) * self.covariance.diagonal()
+                self._drawing = frozen(root), frozen(finest)
+            return self._drawing
+
+    def __reduce__(self) -> tuple[type[_Prior], tuple[Array, Array]]:
+        """Copy and pickle without the root: it is as large as the covariance, and follows from it."""
+        return _Prior, (self.mean, self.covariance)
 
 
 @final
@@ -60,9 +96,10 @@ class Correlated(GaussianBelief):
             )
         matrix = refuse_indefinite(matrix)
         arms = len(matrix)
-        self._prior_mean = self.mean = frozen(checks.per_arm("mean", mean, arms))
-        self._prior_covariance = self.covariance = frozen(matrix)
+        self._prior = _Prior(checks.per_arm("mean", mean, arms), matrix)
+        self.mean, self.covariance = self._prior.mean, self._prior.covariance
         self.variance = frozen(matrix.diagonal().copy())
+        self._sound = bool(self.variance.min() > self._prior.least)
         self.noise_variance = frozen(checks.noise(noise_variance, arms))
         self._tally = Tally.empty(arms)
 
@@ -80,51 +117,89 @@ class Correlated(GaussianBelief):
         >>> Correlated(covariance=[[1.0, 0.6], [0.6, 1.0]], noise_variance=1.0).spread().round(4)
         array([1.1662, 1.1662])
         """
-        rho = correlations(self.covariance)
-        return np.asarray(np.sqrt(np.square(rho, out=rho).sum(axis=1)))
+        if not self._sound:
+            return spreads(self.covariance)
+        squares = weighted_squares(self.covariance, np.reciprocal(self.variance)) / self.variance
+        return np.asarray(np.sqrt(squares.clip(1.0, self.arms)))  # outside lies rounding
+
+    def spread_limit(self, width: float) -> Array:
+        """Return mu_i + width s_i sqrt(sum_j rho_ij^2), the printed index."""
+        if not (self._sound and isinstance(width, float) and math.isfinite(width)):
+            return super().spread_limit(width)
+        squares = weighted_squares(self.covariance, np.reciprocal(self.variance))
+        limits: Array = self.mean + width * np.sqrt(squares, out=squares)
+        return limits
 
     def sample(self, rng: np.random.Generator) -> Array:
-        """Return one draw of all mean rewards."""
-        return np.asarray(self.mean + correlated_normals(self.covariance, checks.generator("a belief", rng)))
+        """Return one draw of all mean rewards, in O(N^2) but for the first from a prior and all that came of it.
+
+        It takes N standard normals from `rng`, then one for each arm seen or awaited, in their order. A belief so
+        sure that a correction of a draw from its prior would lose too many digits takes N, and O(N^3), every time.
+        """
+        rng, (root, finest) = checks.generator("a belief", rng), self._prior.drawing()
+        if np.count_nonzero(self.variance < finest):
+            return np.asarray(self.mean + correlated_normals(self.covariance, rng))
+        counts = self.counts
+        if self._open:
+            counts = counts + np.bincount(self._open, minlength=self.arms)
+        A = np.flatnonzero(counts)
+        D, z = self.noise_variance[A] / counts[A], rng.standard_normal(self.arms)
+        e = np.sqrt(D) * rng.standard_normal(A.size)
+        return np.asarray(self.mean + posterior_draw(root, self.covariance, A, D, z, e))
+
+    def prior_root(self) -> Array:
+        """Return R0 with R0 R0' = S0, the prior covariance; computed once for all beliefs that came of one prior."""
+        return self._prior.drawing()[0]
+
+    def finest(self) -> Array:
+        """Return the variances below which `sample` no longer corrects a draw from the prior."""
+        return self._prior.drawing()[1]
 
     def _same_prior(self, other: Correlated) -> bool:
-        return (
-            np.array_equal(self._prior_mean, other._prior_mean)
-            and np.array_equal(self._prior_covariance, other._prior_covariance)
+        return self._prior is other._prior or (
+            np.array_equal(self._prior.mean, other._prior.mean)
+            and np.array_equal(self._prior.covariance, other._prior.covariance)
             and np.array_equal(self.noise_variance, other.noise_variance)
         )
 
     def _updated(self, arm: int, reward: float) -> Correlated:
-        row, noise = consistent_row(self.covariance, arm), self.noise_variance[arm]
-        tally = self._tally.plus([(arm, 1, reward)])
-        tally.sum_of(arm)  # refuses a sum beyond a double
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = self.mean + row / (noise + row[arm]) * (reward - self.mean[arm])
-        return self._with(shrink(self.covariance, arm, noise), mean=mean, tally=tally)
+        S, noise, tally = self.covariance, self.noise_variance.item(arm), self._tally.seen(arm, reward)
+        row = S[arm] if self._sound else consistent_row(S, np.sqrt(self.variance), arm)
+        step = (reward - self.mean.item(arm)) / (noise + row.item(arm))
+        if self._sound and -1e150 < step < 1e150:  # then no mean leaves the doubles
+            mean = self.mean + row * step
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean = _finite(self.mean + row / (noise + row[arm]) * (reward - self.mean[arm]))
+        return self._with(*shrink_along(S, row, arm, noise), mean, tally)
 
     def _conditioned(self, tally: Tally) -> Correlated:
+        prior = self._prior
         with np.errstate(over="ignore", invalid="ignore"):
-            mean, covariance = condition(
-                self._prior_mean, self._prior_covariance, self.noise_variance, tally.counts, tally.sums
-            )
-        return self._with(covariance, mean=mean, tally=tally)
+            mean, covariance = condition(prior.mean, prior.covariance, self.noise_variance, tally.counts, tally.sums)
+        return self._with(covariance, covariance.diagonal().copy(), _finite(mean), tally)
 
     def _shrunk(self, awaited: list[int]) -> Correlated:
         covariance = self.covariance
         for arm in sorted(set(awaited)):
             covariance = shrink(covariance, arm, self.noise_variance[arm] / awaited.count(arm))
-        return self._with(covariance, mean=self.mean, tally=self._tally)
+        return self._with(covariance, covariance.diagonal().copy(), self.mean, self._tally)
 
-    def _with(self, covariance: Array, *, mean: Array, tally: Tally) -> Correlated:
-        if not np.isfinite(mean).all():
-            raise OverflowError(
-                "rewards and means lie further apart than a double can hold; measure them in a larger unit."
-            )
+    def _with(self, covariance: Array, variance: Array, mean: Array, tally: Tally) -> Correlated:
         return self._changed(
             mean=frozen(mean),
             covariance=frozen(covariance),
-            variance=frozen(covariance.diagonal().copy()),
+            variance=frozen(variance),
+            _sound=variance.item(variance.argmin()) > self._prior.least,
             _tally=tally,
             _told=None,
             _open=(),
         )
+
+
+def _finite(mean: Array) -> Array:
+    if not np.isfinite(mean).all():
+        raise OverflowError(
+            "rewards and means lie further apart than a double can hold; measure them in a larger unit."
+        )
+    return mean

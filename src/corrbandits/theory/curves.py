@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corrbandits import checks
-from corrbandits.belief import Belief, GaussianBelief, Independent
+from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
 from corrbandits.checks import Integers
 from corrbandits.environments import Environment, GaussianBandit
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
@@ -33,7 +33,7 @@ def bounds_for(environment: Environment, policy: Policy, belief: Belief) -> dict
     >>> sorted(bounds_for(bandit, UCL(a=3.3), Independent(variance=1.0, noise_variance=1.0, arms=2)))
     ['Theorem 1', 'Theorem 2', 'Theorem 2, summed']
     """
-    if not isinstance(policy, (UCL, CorrelatedUCL)) or not isinstance(belief, GaussianBelief):
+    if not isinstance(policy, (UCL, CorrelatedUCL)) or not isinstance(belief, (Independent, Correlated)):
         return {}
     if not isinstance(environment, GaussianBandit):
         return {}

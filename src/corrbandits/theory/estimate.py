@@ -26,7 +26,7 @@ from corrbandits.belief import Correlated, GaussianBelief, Independent
 from corrbandits.checks import Array
 from corrbandits.environments import Environment, GaussianBandit
 from corrbandits.gaussian import condition, correlations, posterior_mean
-from corrbandits.theory.initial import initialisation
+from corrbandits.theory.initial import gaussian, initialisation
 
 LARGEST = 1e300
 
@@ -173,13 +173,6 @@ def covariance_after(belief: GaussianBelief, counts: Array) -> Array:
         return np.diag(np.where(counts > 0, variance_after(belief, counts), 0.0))
     nothing = np.zeros(belief.arms)
     return condition(nothing, belief.covariance, belief.noise_variance, counts.astype(np.int64), nothing)[1]
-
-
-def gaussian(belief: Any) -> GaussianBelief:
-    """Return the belief if it is Gaussian, and refuse it otherwise."""
-    if not isinstance(belief, GaussianBelief):
-        raise TypeError(f"the theory is for Gaussian beliefs, Independent or Correlated, but {belief!r} came.")
-    return belief
 
 
 def difference(environment: Environment, belief: GaussianBelief) -> Array:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from corrbandits import checks
-from corrbandits.belief import Correlated, GaussianBelief
+from corrbandits.belief import Correlated, GaussianBelief, Independent
 from corrbandits.checks import Array, Integers
 
 PANEL = 64
@@ -23,14 +24,23 @@ def initialisation(belief: GaussianBelief, nu: float) -> list[int]:
     >>> initialisation(Correlated(covariance=covariance, noise_variance=1.0), nu=1.0)
     [0]
     """
-    if not isinstance(belief, GaussianBelief):
-        raise TypeError(f"the initialisation phase needs a Gaussian belief, but {belief!r} came.")
+    belief = gaussian(belief)
     with np.errstate(over="ignore"):
         thresholds = belief.noise_variance / checks.number("nu", nu, above=0, up_to=1)
     pending = np.flatnonzero(belief.variance > thresholds)
     if isinstance(belief, Correlated):
         return _correlated(belief, thresholds, pending)
     return [int(k) for k in pending[np.argsort(-belief.variance[pending], kind="stable")]]
+
+
+def gaussian(belief: Any) -> GaussianBelief:
+    """Return the belief if it is one of those the theory speaks of, and refuse it otherwise."""
+    if not isinstance(belief, (Independent, Correlated)):
+        raise TypeError(
+            "the theory is for Gaussian beliefs whose covariance is at hand, Independent or Correlated, but "
+            f"{belief!r} came."
+        )
+    return belief
 
 
 def _correlated(belief: Correlated, thresholds: Array, kept: Integers) -> list[int]:

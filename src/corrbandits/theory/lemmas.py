@@ -16,8 +16,8 @@ from corrbandits import checks
 from corrbandits.belief import GaussianBelief
 from corrbandits.checks import Array
 from corrbandits.gaussian import upper_quantile
-from corrbandits.theory.estimate import conditional_variance, estimate_root, gaussian, variance_after, whole_counts
-from corrbandits.theory.initial import initialisation
+from corrbandits.theory.estimate import conditional_variance, estimate_root, variance_after, whole_counts
+from corrbandits.theory.initial import gaussian, initialisation
 
 
 class Sides(NamedTuple):

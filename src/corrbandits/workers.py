@@ -1,0 +1,113 @@
+"""Who plays the batches: threads of this process, or whatever has `map`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from corrbandits import cluster, ensemble
+from corrbandits.checkpoint import Checkpoint
+from corrbandits.ensemble import Batch, Kept, Problem
+from corrbandits.progress import bar
+
+Work = Generator[tuple[list[Batch], int], None, None]
+"""Batches that have just been finished, and how many steps have been made by then."""
+
+
+def play(
+    problem: Problem,
+    work: list[Batch],
+    kept: Kept,
+    by: Callable[[Problem, list[Batch], Kept], Work],
+    saved: Checkpoint | None,
+    progress: bool | None,
+) -> None:
+    """Have all the work done into `kept`: loaded where it is saved, else played, and saved as soon as it is."""
+    left = [batch for batch in work if saved is None or not saved.load(batch, ensemble.part(kept, batch))]
+    runs = ensemble.runs_in(work)
+    before = (runs - ensemble.runs_in(left)) * problem.horizon
+    try:
+        with bar(runs * problem.horizon, progress, before=before) as show, closing(by(problem, left, kept)) as done:
+            for finished, steps in done:
+                if saved is not None:
+                    for batch in finished:
+                        saved.save(batch, ensemble.part(kept, batch))
+                show(before + steps)
+    except BaseException as error:
+        if saved is not None:
+            error.add_note(saved.state(runs))
+        raise
+
+
+class _Stopped(Exception):  # noqa: N818  not an error: the run was asked to end
+    """Ends a run whose result nobody waits for."""
+
+
+def in_threads(problem: Problem, work: list[Batch], kept: Kept, *, threads: int) -> Work:
+    """Play in threads of this process; on Ctrl-C or an error all stop at their next look."""
+    stopped, steps = threading.Event(), np.zeros(len(work), dtype=np.int64)
+
+    def play_one(number: int) -> Batch:
+        def advanced(more: int) -> None:
+            steps[number] += more
+            if stopped.is_set():
+                raise _Stopped
+
+        ensemble.play(problem, work[number], ensemble.part(kept, work[number]), advanced)
+        return work[number]
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            waiting = {pool.submit(play_one, number) for number in range(len(work))}
+            while waiting:
+                finished, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
+                yield [future.result() for future in finished], int(steps.sum())
+        except BaseException:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def elsewhere(problem: Problem, work: list[Batch], kept: Kept, *, way: Any) -> Work:
+    """Play by a function like `map`, or by what has one: a pool, an executor, a Dask client."""
+    waiting = set(work)
+    for result in mapping(way)(problem, work) if work else ():
+        batch, found = _understood(result, waiting)
+        for name, rows in ensemble.part(kept, batch).items():
+            rows[...] = found[name]
+        waiting.remove(batch)
+        yield [batch], (ensemble.runs_in(work) - ensemble.runs_in(waiting)) * problem.horizon
+    if waiting:
+        raise ValueError(
+            f"map must give a result for each of {len(work)} items, but {len(waiting)} are missing. Pass a function "
+            "that behaves like the built-in map."
+        )
+
+
+def mapping(way: Any) -> Callable[[Problem, list[Batch]], Iterable[Any]]:
+    """Return a function that plays batches of a problem and gives the results, as they come where that can be."""
+    owner = getattr(way, "__self__", way)  # of pool.map, the pool
+    if cluster.is_client(owner):
+        return partial(cluster.results, owner)
+    mapped = getattr(owner, "imap_unordered", None) or (way if callable(way) else getattr(way, "map", None))
+    if not callable(mapped):
+        raise TypeError(
+            "map must be a function like the built-in map, or have one (a pool, an executor, a Dask client), but "
+            f"{way!r:.60} came."
+        )
+    return lambda problem, work: mapped(partial(ensemble.played, problem), work)
+
+
+def _understood(result: Any, waiting: set[Batch]) -> tuple[Batch, Kept]:
+    if isinstance(result, tuple) and len(result) == 2 and result[0] in waiting:
+        return result
+    raise TypeError(
+        f"map must give what the function returned, each result once, but {result!r:.60} came. "
+        "Pass a function that behaves like the built-in map, or the pool, executor or Dask client itself."
+    )

@@ -1,0 +1,66 @@
+"""The benchmark's loops do the work they are timed on; the page shows the data it came with. No time is asserted."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import loops, peers, problems, report  # noqa: E402
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["printed", "plain"])
+def problem(request):
+    return problems.correlated(4, 5, 60, factor=request.param)
+
+
+def test_the_prior_needs_no_initialisation(problem):
+    assert not problem.policy.pending(problem.prior).any()
+
+
+@pytest.mark.parametrize("make", [loops.naive, loops.in_place], ids=lambda make: make.__name__)
+def test_numpy_loops_choose_the_arms_that_simulate_chooses(make):
+    problem = problems.correlated(4, 5, 60)
+    for run, arms in enumerate(problem.play(runs=2)):
+        np.testing.assert_array_equal(make(problem)(problem.eps(run)), arms)
+
+
+def test_step_by_step_chooses_the_arms_that_simulate_chooses(problem):
+    np.testing.assert_array_equal(loops.step_by_step(problem)(problem.eps()), problem.play()[0])
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+def test_the_c_loop_chooses_the_arms_that_simulate_chooses(tmp_path):
+    problem = problems.correlated(4, 5, 60)
+    np.testing.assert_array_equal(loops.in_c(problem, loops.built_c(tmp_path))(problem.eps()), problem.play()[0])
+
+
+def test_scikit_learn_chooses_the_arms_that_simulate_chooses():
+    problem = problems.correlated(4, 5, 60, factor=False)
+    chosen = peers.aggregating(problem, peers.scikit_learn(problem))(problem.eps())
+    np.testing.assert_array_equal(chosen, problem.play()[0])
+
+
+def test_the_page_shows_what_was_measured():
+    data = json.loads((ROOT / "docs" / "performance.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert report.page(page, data) == page
+
+
+def test_everything_that_was_measured_is_printed_and_drawn():
+    data = json.loads((ROOT / "docs" / "performance.json").read_text(encoding="utf-8"))
+    printed = report.printed(data)
+    for row in data["rows"]:
+        assert row["what"] in printed
+    sizes = {row["arms"] for row in data["rows"] if row["section"].startswith(report.CORRELATED)}
+    assert len(report.bars(data).axes) == len(sizes)
+
+
+def test_durations_and_numbers_are_readable():
+    assert [report.duration(s) for s in (2.04e-6, 0.0153, 3.0, 4e-10)] == ["2.04 µs", "15.3 ms", "3 s", "0.4 ns"]
+    assert [report.number(x) for x in (0.1234, 12.34, 12345.6)] == ["0.123", "12.3", "12,346"]

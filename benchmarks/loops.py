@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+import time
 from collections.abc import Callable
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.problems import NOISE_VARIANCE, Problem
+from benchmarks.problems import NOISE_VARIANCE, Problem, correlated
 from corrbandits.checks import Array, Integers
 
 Loop = Callable[[Array], Integers]
@@ -131,13 +131,15 @@ def jax_scan(problem: Problem) -> Loop:
     return lambda eps: np.asarray(scan(*start, jnp.asarray(eps)))
 
 
-def elsewhere(process: Executor, make: Callable[[Problem], Loop], problem: Problem) -> Loop:
-    """Return a loop that runs in another process, where nothing else has shaped how memory is given and taken back."""
-    return lambda eps: process.submit(_made_and_run, make, problem, eps).result()
-
-
-def _made_and_run(make: Callable[[Problem], Loop], problem: Problem, eps: Array) -> Integers:
-    return make(problem)(eps)
+def time_naive(shape: tuple[int, int], horizon: int) -> None:
+    """Print the least seconds per decision of the naive loop in a process that has done nothing else."""
+    problem = correlated(*shape, horizon)
+    loop, eps, times = naive(problem), problem.eps(), []
+    for _ in range(3):
+        begun = time.perf_counter()
+        loop(eps)
+        times.append((time.perf_counter() - begun) / horizon)
+    print(min(times))
 
 
 def _covariance(problem: Problem) -> Array:

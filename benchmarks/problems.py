@@ -68,7 +68,9 @@ def correlated(rows: int, columns: int, horizon: int, *, factor: bool = True, a:
         surface = landscapes.two_peaks(NOISE_VARIANCE)
     else:
         where = landscapes.grid(rows, columns)
-        surface = landscapes.draw(KERNEL, where, noise_variance=NOISE_VARIANCE, seed=1, mean=MEAN)
+        surface = landscapes.draw(
+            KERNEL, where, noise_variance=NOISE_VARIANCE, seed=1, mean=MEAN, shape=(rows, columns)
+        )
     mean = MEAN + np.random.default_rng(2).standard_normal(surface.arms)
     prior = Correlated(mean=mean, kernel=KERNEL, coordinates=surface.coordinates, noise_variance=NOISE_VARIANCE)
     return Problem(surface, prior, CorrelatedUCL(a=a, factor=factor), horizon)

@@ -15,16 +15,31 @@ from corrbandits.errata import ERRATA
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
+PICTURES = {"results/meadow-stress-grids.png": "stress-grids.png"}
+"""Which pictures of a page's commands are kept, and under which name."""
 
 
-def refreshed(block: re.Match[str]) -> str:
+def refreshed(block: re.Match[str], folder: str) -> str:
     """Return a console block with its command's present output; one that elides some of it stays as it is."""
     command = block["command"]
     if "\n..." in block["output"]:
         return block[0]
     program, *arguments = shlex.split(command)
-    printed = subprocess.check_output([BIN / program, *arguments], text=True, env={"COLUMNS": "100"})
+    printed = subprocess.check_output([BIN / program, *arguments], text=True, env={"COLUMNS": "100"}, cwd=folder)
     return f"```console\n$ {command}\n{printed.rstrip()}\n```"
+
+
+def with_output(text: str) -> str:
+    """Return a page with every command's present output; commands find the page's TOML files, and leave pictures."""
+    pattern = re.compile(r"^```console\n\$ (?P<command>.*?)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, table in re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            (Path(folder) / name).write_text(table, encoding="utf-8")
+        text = pattern.sub(lambda block: refreshed(block, folder), text)
+        for made, kept in PICTURES.items():
+            if (Path(folder) / made).exists():
+                shutil.copy(Path(folder) / made, HERE / kept)
+    return text
 
 
 def findings() -> str:
@@ -52,14 +67,13 @@ def with_findings(text: str) -> str:
 
 def main() -> None:
     for page in sorted(HERE.glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        pattern = r"^```console\n\$ (?P<command>.*?)\n(?P<output>.*?)^```$"
-        text = re.sub(pattern, refreshed, text, flags=re.MULTILINE | re.DOTALL)
+        text = with_output(page.read_text(encoding="utf-8"))
         page.write_text(with_findings(text), encoding="utf-8")
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([BIN / "corrbandits", "reproduce", "--out", out], check=True)
         shutil.copy(Path(out) / "figure2.png", HERE / "figure2.png")
-    subprocess.run([sys.executable, HERE / "factor.py"], check=True)
+    for drawing in ("factor.py", "remarks.py"):
+        subprocess.run([sys.executable, HERE / drawing], check=True)
 
 
 if __name__ == "__main__":

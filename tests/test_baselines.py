@@ -133,6 +133,24 @@ def test_the_knowledge_gradient_of_independent_arms_has_a_closed_form():
     assert KnowledgeGradient(horizon=10).index(belief, 3) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_the_knowledge_gradient_chooses_the_largest_index_though_it_computes_few(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 25))
+    root = rng.standard_normal((n, n)) * rng.choice([0.1, 1.0, 3.0], n)[:, None]
+    belief = Correlated(mean=rng.normal(0, 2, n), covariance=root @ root.T, noise_variance=rng.uniform(0.1, 3, n))
+    if seed % 3 == 0:
+        belief = Independent(
+            mean=rng.integers(0, 2, n).astype(float), variance=rng.integers(0, 3, n), noise_variance=1.0
+        )
+    for t in (1, 7, 10):
+        rule = KnowledgeGradient(horizon=10)
+        index, allowed = rule.index(belief, t), np.flatnonzero(rng.random(n) < 0.5)
+        assert rule.choose(belief, t) == index.argmax()
+        if allowed.size:
+            assert rule.choose(belief, t, allowed=allowed) == allowed[index[allowed].argmax()]
+
+
 def test_the_knowledge_gradient_ends_greedy():
     belief = GAUSSIAN_PRIORS["smooth"]
     assert np.array_equal(KnowledgeGradient(horizon=10).index(belief, 10), belief.mean)

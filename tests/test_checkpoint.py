@@ -156,9 +156,11 @@ def test_a_directory_of_other_things_is_refused_and_left_alone(tmp_path):
     with pytest.raises(ValueError, match=r"must be empty, new, or .* holds 'thesis\.txt'\. Name another"):
         simulate(**FEW, checkpoint=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-    with pytest.raises(OSError, match=r"cannot be written into .*thesis"):
+    with pytest.raises(
+        OSError, match=r"a checkpoint must be a directory .* but .*thesis\.txt is a file\. Name another"
+    ):
         simulate(**FEW, checkpoint=tmp_path / "thesis.txt")
-    with pytest.raises(OSError, match=r"cannot be written into .*below"):
+    with pytest.raises(OSError, match=r"runs cannot be written into .*below"):
         simulate(**FEW, checkpoint=tmp_path / "thesis.txt" / "below")
 
 
@@ -166,6 +168,44 @@ def test_a_directory_of_other_things_is_refused_and_left_alone(tmp_path):
 def test_what_is_no_name_of_a_directory_is_refused(name):
     with pytest.raises(TypeError, match="checkpoint must be the name of a directory"):
         simulate(**FEW, checkpoint=name)
+
+
+def test_a_name_with_a_null_character_is_refused_in_words():
+    with pytest.raises(ValueError, match=r"checkpoint must be the name of a directory, but 'a\\x00b' came"):
+        simulate(**FEW, checkpoint="a\0b")
+    for name in ("", b"x"):
+        with pytest.raises(TypeError, match="checkpoint must be the name of a directory"):
+            checkpoint.Checkpoint(name, {})
+
+
+def test_a_link_that_leads_nowhere_is_refused_in_words(tmp_path):
+    (tmp_path / "link").symlink_to("away")
+    with pytest.raises(OSError, match=r"link is a link to away, which is not there\. Name another"):
+        simulate(**FEW, checkpoint=tmp_path / "link")
+    (tmp_path / "away").mkdir()
+    same(simulate(**FEW, checkpoint=tmp_path / "link"), simulate(**FEW))
+    assert len(files(tmp_path / "away")) == 12
+
+
+def test_a_link_in_the_directory_is_replaced_and_what_it_names_stays(tmp_path):
+    important, saved = tmp_path / "important.txt", tmp_path / "saved"
+    important.write_text("mine")
+    whole = simulate(**FEW, checkpoint=saved)
+    for name, target in {"0-1-2.npz": important, "0-2-3.npz": tmp_path / "away", "1-0-1.npz": tmp_path}.items():
+        (saved / name).unlink()
+        (saved / name).symlink_to(target)
+    with pytest.warns(RuntimeWarning, match=r"0-1-2\.npz cannot be used: it is damaged"):
+        same(simulate(**FEW, checkpoint=saved), whole)
+    assert important.read_text() == "mine"
+    assert not (tmp_path / "away").exists()
+    assert not any(path.is_symlink() for path in saved.iterdir())
+    same(simulate(**FEW, checkpoint=saved), whole)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / ".hidden").symlink_to("nothing")
+    (tmp_path / "other" / "simulation.json").symlink_to(tmp_path / "away")
+    with pytest.raises(ValueError, match=r"holds 'simulation\.json'"):
+        simulate(**FEW, checkpoint=tmp_path / "other")
+    assert not (tmp_path / "away").exists()
 
 
 def test_what_a_kill_left_half_written_is_no_hindrance_and_is_removed_in_time(tmp_path):
@@ -252,8 +292,12 @@ def test_nothing_in_a_file_is_executed(tmp_path, monkeypatch):
 def test_a_damaged_file_is_played_again_with_a_warning_and_mended(tmp_path):
     whole = simulate(**FEW, checkpoint=tmp_path)
     (tmp_path / "1-3-4.npz").write_bytes(b"PK damaged")
-    with pytest.warns(RuntimeWarning, match=r"1-3-4\.npz cannot be used .* played again"):
+    with pytest.warns(RuntimeWarning, match=r"1-3-4\.npz cannot be used: it is damaged.* played again"):
         same(simulate(**FEW, checkpoint=tmp_path), whole)
+    (tmp_path / "1-3-4.npz").write_bytes(pickle.dumps(np.array([Evil()], dtype=object)))
+    with pytest.warns(RuntimeWarning, match=r"cannot be used: it is damaged") as said:
+        same(simulate(**FEW, checkpoint=tmp_path), whole)
+    assert not any("pickle" in str(warning.message) for warning in said)
     same(simulate(**FEW, checkpoint=tmp_path), whole)
 
 
@@ -272,7 +316,9 @@ def test_a_full_disk_is_said_and_what_was_saved_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs.os, "fsync", full)
     with pytest.raises(OSError, match=r"cannot be written: No space left on device\. Make room") as stop:
         simulate(**FEW, checkpoint=tmp_path, threads=1)
-    assert re.match(r"4 of 12 runs are saved in .* Run the same again", stop.value.__notes__[0])
+    assert re.match(
+        r"4 of 12 runs \(6 of each of 2 policies\) are saved in .* Run the same again", stop.value.__notes__[0]
+    )
     monkeypatch.undo()
     before = files(tmp_path)
     assert len(before) == 4
@@ -290,7 +336,7 @@ def test_an_error_in_the_work_leaves_what_was_saved(tmp_path):
     players = {"a": PLAYERS["random"], "failing": (Failing(), JOINT)}
     with pytest.raises(ZeroDivisionError, match="a mistake of a user's own") as stop:
         simulate(players, BANDIT, 30, 6, checkpoint=tmp_path, map=map)
-    assert "1 of 12 runs are saved" in stop.value.__notes__[0]
+    assert "1 of 12 runs (6 of each of 2 policies) are saved" in stop.value.__notes__[0]
     assert list(files(tmp_path)) == ["0-0-1.npz"]
 
 
@@ -311,7 +357,7 @@ def test_two_different_simulations_cannot_begin_in_one_directory(tmp_path):
         ready.wait()
         try:
             simulate(**FEW | {"seed": seed}, checkpoint=tmp_path)
-        except ValueError as error:
+        except (ValueError, RuntimeWarning) as error:  # the warning: a file of the other is played again
             refused.append(error)
 
     threads = [threading.Thread(target=begin, args=(seed,)) for seed in (0, 1)]

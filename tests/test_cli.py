@@ -234,7 +234,8 @@ def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(tmp_path, monkey
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("saved/*.npz")}
     assert 0 < len(kept) < 500
     assert said.splitlines() == [
-        f"corrbandits: {len(kept)} of 500 runs are saved in saved. Run the same again, and it goes on from there.",
+        f"corrbandits: {len(kept)} of 500 runs (250 of each of 2 policies) are saved in saved. Run the same again, "
+        "and it goes on from there.",
         "corrbandits: stopped. Result files are all as they were, or all new.",
     ]
     monkeypatch.chdir(tmp_path)
@@ -260,8 +261,11 @@ def test_a_checkpoint_of_something_else_is_one_message(tmp_path, monkeypatch, ca
     (tmp_path / "saved" / "0-0-1.npz").write_bytes(b"damaged")
     done = run("simulate", "small.toml", "--checkpoint", "saved", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stderr.startswith("corrbandits: saved/0-0-1.npz cannot be used")
-    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.splitlines() == [
+        "corrbandits: saved/0-0-1.npz cannot be used: it is damaged, or was not written by corrbandits. Its runs are "
+        "played again.",
+        "corrbandits: 13 of 14 runs (7 of each of 2 policies) were there already, in saved.",
+    ]
     (tmp_path / "small.toml").write_text(SMALL.replace("seed = 3", "seed = 4"))
     for arguments, message in (
         (("--checkpoint", "saved"), "saved is the checkpoint of another simulation: seed 3 there, 4 here"),
@@ -273,6 +277,38 @@ def test_a_checkpoint_of_something_else_is_one_message(tmp_path, monkeypatch, ca
         capsys.readouterr()
         assert here(monkeypatch, "simulate", "small.toml", *arguments) == 2
         assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_it_is_said_how_many_runs_were_there_already(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    one = SMALL.replace('[policies.one]\nrule = "UCL"\nprior = "flat"\na = 1.5\n', "")
+    (tmp_path / "small.toml").write_text(one)
+    command = "simulate", "small.toml", "--checkpoint", "saved"
+    said = []
+    for _ in range(2):
+        assert here(monkeypatch, *command) == 0
+        said.append(capsys.readouterr().err)
+    assert said == ["", "corrbandits: 7 of 7 runs were there already, in saved.\n"]
+    assert here(monkeypatch, "simulate", "small.toml") == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("arguments", [("--checkpoint", ""), ("--checkpoint=",)])
+def test_an_empty_name_of_a_checkpoint_is_refused(tmp_path, monkeypatch, capsys, arguments):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "small.toml").write_text(SMALL)
+    monkeypatch.chdir(tmp_path / "new")
+    assert here(monkeypatch, "simulate", "../small.toml", *arguments) == 2
+    assert "--checkpoint must be the name of a directory, but an empty one came" in capsys.readouterr().err
+    assert not list((tmp_path / "new").iterdir())
+
+
+def test_a_checkpoint_that_is_a_lost_link_is_one_message(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "saved").symlink_to("away")
+    assert here(monkeypatch, "simulate", "small.toml", "--checkpoint", "saved") == 2
+    assert "saved is a link to away, which is not there. Name another." in capsys.readouterr().err
 
 
 # results: all of them or none, and nothing else is touched

@@ -7,16 +7,17 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from distributed import Client
+from distributed import Client, KilledWorker
 
 import corrbandits as cb
-from corrbandits import checkpoint, cli, cluster, simulate
+from corrbandits import checkpoint, cli, cluster, ensemble, simulate
 
 BIN = Path(sys.executable).parent
 WHERE = cb.landscapes.grid(3, 3)
@@ -57,6 +58,11 @@ def test_pools_and_executors_give_the_same_bits():
             same(simulate(**SMALL, map=way), here)
 
 
+def changed(change):
+    """Return a map whose results are not what the function returned."""
+    return lambda f, work: [(batch, change(kept)) for batch, kept in map(f, work)]
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
@@ -67,6 +73,16 @@ def test_pools_and_executors_give_the_same_bits():
         ({"map": lambda f, work: [f(x) for x in work[1:]]}, ValueError, "1 are missing"),
         ({"map": lambda f, work: [f(work[0])] * 2}, TypeError, "each result once"),
         ({"map": lambda f, work: [None for _ in work]}, TypeError, "what the function returned, .* but None came"),
+        ({"map": lambda f, work: None}, TypeError, "one after the other, but None came. Pass a function that behaves"),
+        ({"map": lambda f, work: Future()}, TypeError, "one after the other, but <Future .* came. Pass a function"),
+        ({"map": lambda f, work: [([1], 2)]}, TypeError, r"each result once, but \(\[1\], 2\) came"),
+        ({"map": lambda f, work: [(work[0], None)]}, TypeError, "holds arrays called arms, .* but None came"),
+        ({"map": changed(lambda kept: {})}, ValueError, r"arrays {'arms': .* but {} came. Pass a function that"),
+        ({"map": changed(lambda kept: kept | {"more": kept["arms"]})}, ValueError, "but .*'more': .* came"),
+        ({"map": changed(lambda kept: kept | {"arms": kept["arms"][:, :1]})}, ValueError, r"but .*\(1, 1\)"),
+        ({"map": changed(lambda kept: kept | {"arms": kept["arms"] * 1.0})}, ValueError, r"but .*'arms': \('<f8'"),
+        ({"map": changed(lambda kept: kept | {"arms": 0})}, TypeError, "holds arrays called arms, .* came instead"),
+        ({"map": changed(lambda kept: kept | {"arms": np.int32(0)})}, TypeError, "holds arrays called arms"),
     ],
 )
 def test_what_does_not_behave_like_map_is_refused(changes, error, message):
@@ -138,13 +154,13 @@ def meanwhile(condition, action):
 
 
 @contextmanager
-def running(directory, workers):
+def running(directory, workers, options=ONE):
     """Yield the address of a cluster and its processes, the scheduler's first; end them by their ids."""
     about, processes = directory / "scheduler.json", []
     try:
         processes.append(dask(directory, "scheduler", "--port", "0", "--scheduler-file", about))
         assert until(about.exists)
-        processes += [dask(directory, "worker", "--scheduler-file", about, *ONE) for _ in range(workers)]
+        processes += [dask(directory, "worker", "--scheduler-file", about, *options) for _ in range(workers)]
         with Client(scheduler_file=str(about), set_as_default=False, timeout=30) as client:
             client.wait_for_workers(workers, timeout=60)
             address = client.scheduler.address
@@ -246,12 +262,13 @@ def test_the_command_line_on_a_cluster_stopped_and_resumed(tmp_path, two_workers
     assert child.returncode == 130, said
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("saved/*.npz")}
     assert len(kept) < 300
-    assert f"corrbandits: {len(kept)} of 300 runs are saved in saved. Run the same again, and it goes on" in said
+    assert f"corrbandits: {len(kept)} of 300 runs (150 of each of 2 policies) are saved in saved. Run the same" in said
     assert "stopped" in said
     assert "Traceback" not in said
     done = subprocess.run([*command, "--dask", address], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    there = f"corrbandits: {len(kept)} of 300 runs (150 of each of 2 policies) were there already, in saved."
+    assert done.stderr.splitlines() == [there]
     assert "my (.png, .pdf, .nc) is in results/" in done.stdout
     assert kept == {path: path.stat().st_mtime_ns for path in kept}
     subprocess.run([*command[:3], "--out", "local"], cwd=tmp_path, check=True, capture_output=True)
@@ -275,7 +292,83 @@ def test_every_worker_may_be_replaced_but_not_the_scheduler(tmp_path):
             pytest.raises(ConnectionError, match=r"scheduler must stay .* Start it again") as stop,
         ):
             simulate(**LONG, map=client, checkpoint=two)
-        assert f"{saved_in(two)} of 90 runs are saved" in stop.value.__notes__[0]
+        assert f"{saved_in(two)} of 90 runs (30 of each of 3 policies) are saved" in stop.value.__notes__[0]
+
+
+def test_workers_that_die_again_and_again_change_nothing(tmp_path):
+    """One worker, killed six times in a row and each time replaced: at first before any batch is done."""
+    saved, seen, over = tmp_path / "saved", [], threading.Event()
+    with running(tmp_path, workers=1) as (address, processes), Client(address, set_as_default=False) as client:
+
+        def kill_again_and_again():
+            for turn in range(6):
+                so_far = saved_in(saved) if saved.exists() else 0
+                until(lambda: over.is_set() or has_work(client))
+                if turn == 5:
+                    until(lambda so_far=so_far: over.is_set() or saved_in(saved) > so_far)
+                processes[-1].kill()
+                processes[-1].wait()
+                seen.append(saved_in(saved))
+                processes.append(dask(tmp_path, "worker", address, *ONE))
+
+        killer = threading.Thread(target=kill_again_and_again)
+        killer.start()
+        try:
+            far = simulate(**SLOW, map=client, checkpoint=saved)
+        finally:
+            over.set()
+            killer.join()
+        assert len(seen) == 6
+        assert seen[5] < 12, "the workers must be killed in the middle"
+        same(far, simulate(**SLOW))
+        assert left_over(client) == 0
+
+
+SLOW = LONG | {"horizon": 4000, "runs": 4}
+
+
+def has_work(client):
+    """Return whether a worker has batches to play."""
+
+    def playing(dask_scheduler):
+        return sum(len(worker.processing) for worker in dask_scheduler.workers.values())
+
+    return client.run_on_scheduler(playing) > 1
+
+
+def test_runs_that_kill_every_worker_are_given_up_in_words(tmp_path):
+    class Deadly(cb.Policy):  # not known on a worker by name
+        def _choose(self, belief, t, rng, arms):
+            os._exit(1)
+
+    players = {"any": PLAYERS["any"], "deadly": (Deadly(), JOINT)}
+    replaced = [word for word in ONE if word != "--no-nanny"]  # a nanny starts another worker when one dies
+    with running(tmp_path, 1, replaced) as (address, _), Client(address, set_as_default=False) as client:
+        with pytest.raises(
+            OSError, match=r"several workers died over the same runs, which they played alone .* record="
+        ):
+            simulate(players, BANDIT, 20, 2, map=client)
+        assert left_over(client) == 0
+
+
+def test_the_advice_to_keep_less_is_for_those_who_can():
+    error = KilledWorker("task", SimpleNamespace(address="tcp://127.0.0.1:9"), 3)
+    for times, can in ((None, True), (np.array([1, 20]), False)):
+        problem = ensemble.Problem(((*PLAYERS["any"], True),), BANDIT, 20, 0, times)
+        assert ("record='summary'" in str(cluster._blamed(problem, error))) == can
+
+
+def test_a_scheduler_that_dies_is_one_message(tmp_path):
+    (tmp_path / "my.toml").write_text(EXPERIMENT)
+    with running(tmp_path, workers=1) as (address, (scheduler, _)):
+        command = [BIN / "corrbandits", "simulate", "my.toml", "--checkpoint", "saved", "--dask", address]
+        child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        assert until(lambda: saved_in(tmp_path / "saved") >= 3)
+        scheduler.kill()
+        _, said = child.communicate(timeout=60)
+    assert child.returncode == 2
+    assert said.startswith("corrbandits: the Dask scheduler must stay until all runs are played")
+    assert len(said.splitlines()) == 1, said
 
 
 def refused(monkeypatch, capsys, directory, *arguments):
@@ -292,7 +385,8 @@ def refused(monkeypatch, capsys, directory, *arguments):
 def test_a_scheduler_that_is_not_there_is_one_message(monkeypatch, capsys, tmp_path, address):
     monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 1)
     said = refused(monkeypatch, capsys, tmp_path, "--dask", address)
-    assert "a Dask scheduler must be at" in said
+    assert "a Dask scheduler" in said
+    assert "tcp://127.0.0.1:8786" in said
     assert "dask scheduler" in said
     assert len(said.strip().splitlines()) == 1
 
@@ -306,3 +400,11 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "distributed", None)
     said = refused(monkeypatch, capsys, tmp_path, "--dask", "tcp://127.0.0.1:9")
     assert "pip install 'corrbandits[distributed]'" in said
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1", "tcp://:8786", "127.0.0.1:port", ""])
+def test_what_is_no_address_is_refused_at_once(address):
+    begun = time.monotonic()
+    with pytest.raises(ValueError, match=r"address must be like tcp://127\.0\.0\.1:8786"), cluster.connected(address):
+        pass
+    assert time.monotonic() - begun < 5

@@ -25,7 +25,8 @@ def blocks(page, language):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_snippets_print_what_they_say(page):
+def test_python_snippets_print_what_they_say(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for text in blocks(page, "python"):
         assert ">>>" in text, "a snippet without a prompt is not executed"
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import types
 from dataclasses import dataclass
 from functools import partial
 
@@ -139,3 +140,130 @@ def test_what_cannot_be_told_apart_is_refused_in_words():
     around.append(around)
     with pytest.raises(TypeError, match="do without a checkpoint"):
         fingerprint(around)
+
+
+# what code depends on
+
+
+def module_of(name, code, **others):
+    """Return a module of one's own, as `import` would make it."""
+    module = types.ModuleType(name)
+    vars(module).update(others)
+    exec(code, vars(module))
+    return module
+
+
+CODE = """
+import math
+from functools import cached_property, lru_cache
+import numba, numpy as np
+from numpy import exp
+import corrbandits as cb
+
+LENGTH = 2.0
+TABLE = np.arange(3.0)
+UNUSED = 1.0
+PLACE = {"scale": 3.0}
+
+def helper(x):
+    return x / LENGTH
+
+def around(n):
+    return n and again(n - 1)
+
+def again(n):
+    return around(n) + TABLE[0]
+
+def direct(x, y=None): return exp(-x / LENGTH)
+def nested(x, y=None): return [z / LENGTH for z in x] + (lambda: PLACE["scale"])()
+def called(x, y=None): return math.exp(helper(x))
+def cyclic(x, y=None): return around(int(x))
+cached = lru_cache(helper)
+compiled = numba.njit(helper)
+by_name = np.vectorize(helper)
+
+class Base:
+    power = 1
+    def __call__(self, x, y=None): return self.scaled(x) ** self.power
+    def scaled(self, x): return x / 2
+
+class Kernel(Base):
+    @property
+    def prop(self): return 1
+    @staticmethod
+    def static(): return LENGTH
+    @cached_property
+    def kept(self): return 5
+
+class Policy(cb.Policy):
+    def __init__(self, kernel): self.kernel = kernel
+    def _choose(self, belief, t, rng, arms): return int(TABLE[1])
+
+kernel, policy = Kernel(), Policy(called)
+"""
+NAMES = ["direct", "nested", "called", "cyclic", "cached", "compiled", "by_name", "kernel", "policy"]
+CHANGES = [
+    (
+        "LENGTH = 2.0",
+        "LENGTH = 2.5",
+        {"direct", "nested", "called", "cached", "compiled", "by_name", "kernel", "policy"},
+    ),
+    ("arange(3.0)", "arange(4.0)", {"cyclic", "policy"}),
+    ('"scale": 3.0', '"scale": 3.5', {"nested"}),
+    ("return x / LENGTH", "return x * LENGTH", {"called", "cached", "compiled", "by_name", "policy"}),
+    ("power = 1", "power = 2", {"kernel"}),
+    ("return x / 2", "return x / 3", {"kernel"}),
+    ("prop(self): return 1", "prop(self): return 2", {"kernel"}),
+    ("kept(self): return 5", "kept(self): return 6", {"kernel"}),
+    ("return int(TABLE[1])", "return int(TABLE[2])", {"policy"}),
+    ("UNUSED = 1.0", "UNUSED = 2.0", set()),
+    ("LENGTH = 2.0", "\n\nLENGTH = 2.0", set()),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "other"), CHANGES, ids=[after.strip() for _, after, _ in CHANGES])
+def test_code_of_ones_own_is_compared_with_the_globals_it_names(before, after, other):
+    assert CODE.count(before) == 1
+    one, two = module_of("own", CODE), module_of("own", CODE.replace(before, after))
+    differing = {name for name in NAMES if fingerprint(getattr(one, name)) != fingerprint(getattr(two, name))}
+    assert differing == other
+
+
+def test_what_is_taken_from_modules_of_ones_own_is_compared():
+    code = "def kernel(x): return settings.deep.LENGTH * x"
+    found = set()
+    for length in (1.0, 2.0):
+        settings = module_of("settings", "", deep=module_of("settings.deep", f"LENGTH = {length}\nOTHER = {length}"))
+        settings.deep.settings = settings
+        found.add(fingerprint(module_of("own", code, settings=settings).kernel))
+    assert len(found) == 2
+
+
+def test_another_process_finds_the_same_of_code_of_ones_own(tmp_path):
+    (tmp_path / "own.py").write_text(CODE)
+    code = (
+        "import own\nfrom corrbandits.fingerprint import fingerprint\n"
+        f"print([fingerprint(getattr(own, name)) for name in {NAMES}])"
+    )
+    said = {subprocess.check_output([sys.executable, "-c", code], text=True, cwd=tmp_path) for _ in range(2)}
+    assert len(said) == 1
+
+
+def test_a_global_without_content_is_refused_by_name():
+    own = module_of("own", "import threading\nLOCK = threading.Lock()\ndef f(): return LOCK\ndef kernel(x): return f()")
+    with pytest.raises(TypeError, match=r"cannot: LOCK, which f uses, is a lock\. Keep .* do without a checkpoint"):
+        fingerprint(own.kernel)
+
+
+def test_a_kernel_whose_global_has_changed_does_not_get_the_results_of_the_one_before(tmp_path):
+    bandit, found = cb.GaussianBandit(np.arange(6.0), 1.0, coordinates=WHERE), []
+    for length in (1.0, 3.0):
+        own = module_of(
+            "own", f"import corrbandits as cb\nL = {length}\ndef kernel(x, y=None): return cb.Exponential(L)(x, y)"
+        )
+        players = {"a": (cb.UCL(), cb.Implicit(kernel=own.kernel, coordinates=WHERE, noise_variance=1.0))}
+        if found:
+            with pytest.raises(ValueError, match="another belief of 'a'"):
+                cb.simulate(players, bandit, 5, 1, checkpoint=tmp_path)
+        else:
+            found.append(cb.simulate(players, bandit, 5, 1, checkpoint=tmp_path))

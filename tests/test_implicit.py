@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from decimal import localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -33,9 +34,12 @@ from contracts import (
 )
 from corrbandits.belief import Correlated, Implicit
 from corrbandits.belief import grid as grid_module
+from corrbandits.belief import implicit as implicit_module
+from corrbandits.belief import scattered as scattered_module
 from corrbandits.belief.factor import Factor
 from corrbandits.belief.grid import Grid, prior_covariance
 from corrbandits.belief.scattered import Scattered
+from corrbandits.fingerprint import fingerprint
 from corrbandits.kernels import Exponential, Matern52, SquaredExponential, depends_on_offset
 from corrbandits.policies import UCL, CorrelatedUCL
 
@@ -345,6 +349,21 @@ def test_a_kernel_too_long_for_a_torus_draws_from_a_root(monkeypatch):
             Implicit(kernel=kernel, coordinates=large, noise_variance=1.0).sample(np.random.default_rng(0))
 
 
+@pytest.mark.parametrize("where", [GRID, FIVE], ids=["grid", "scattered"])
+def test_the_root_is_found_once_and_left_out_of_copies(where, monkeypatch):
+    roots, found = [], scattered_module.covariance_root
+    monkeypatch.setattr(scattered_module, "covariance_root", lambda S: roots.append(1) or found(S))
+    monkeypatch.setattr(grid_module, "MOST_TORUS", 0)
+    belief = Implicit(kernel=Exponential(3.0), coordinates=where, noise_variance=1.0)
+    before, size = fingerprint(belief), len(pickle.dumps(belief))
+    for arm in range(3):
+        belief.sample(np.random.default_rng(arm))
+        assert (fingerprint(belief), len(pickle.dumps(belief))) == (before, size)
+        belief = belief.observe(arm, 1.0)
+        before, size = fingerprint(belief), len(pickle.dumps(belief))
+    assert len(roots) == 1
+
+
 def test_draws_of_an_arm_that_is_all_but_known_keep_their_digits():
     prior = Implicit(kernel=10 * Exponential(3.0), coordinates=SEVEN, noise_variance=1e-40)
     belief, rng = prior.observe([8, 24], [0.0, 0.0]), np.random.default_rng(0)
@@ -392,11 +411,91 @@ def test_with_noise_that_shows_a_singular_kernel_is_as_accurate_as_the_matrix():
     assert one.variance == pytest.approx(other.variance, rel=1e-6)
 
 
-def test_an_arm_that_others_determine_is_left_out_of_the_factor():
+def test_an_arm_that_others_determine_halves_the_variance_unless_the_noise_is_hopeless():
     K, D = np.ones((3, 3)), np.array([1e-20, 1e-20, 1e-21])
-    factor = Factor.of(np.array([4, 5, 6]), D, K)
-    assert factor.arms.tolist() == [6]
-    assert Factor.of(np.array([4, 5, 6]), D * 1e18, K).arms.tolist() == [4, 5, 6]
+    for scale in (1e18, 1e6, 10.0):
+        factor = Factor.of(np.array([4, 5, 6]), D * scale, K)
+        assert sorted(factor.arms.tolist()) == [4, 5, 6]
+        assert factor.D * factor.shares() == pytest.approx(np.full(3, 1e-20 * scale / 12), rel=2e-2)
+    assert Factor.of(np.array([4, 5, 6]), D / 10, K).arms.size == 1
+
+
+def in_fractions(prior, counts, sums):
+    """Means and variances exactly, one rank-one update for each arm; the covariance may be singular."""
+    exact = np.vectorize(Fraction, otypes=[object])
+    mean, S = exact(prior.mean), exact(prior.covariance)
+    for arm in np.flatnonzero(counts).tolist():
+        row, count = S[arm].copy(), int(counts[arm])
+        gain = row / (row[arm] + Fraction(float(prior.noise_variance[arm])) / count)
+        mean = mean + gain * (Fraction(float(sums[arm])) / count - mean[arm])
+        S = S - np.multiply.outer(gain, row)
+    return mean, S.diagonal().astype(float)
+
+
+def errors(belief, mean, variance):
+    """The largest error of a mean, in standard deviations, and the largest relative one of a variance."""
+    exact = np.array([Fraction(m) for m in belief.mean.tolist()], dtype=object)
+    return (
+        np.abs((exact - mean).astype(float) / np.sqrt(variance)).max(),
+        np.abs(belief.variance / variance - 1).max(),
+    )
+
+
+@pytest.mark.parametrize("tell", [told, at_once])
+@pytest.mark.parametrize("noise", [1e-10, 1e-12, 1e-14, 1e-16])
+@pytest.mark.parametrize("counts", [[100, 100, 0], [100, 10, 3]])
+def test_rewards_of_two_arms_at_one_point_all_count(tell, noise, counts):
+    settings = {
+        "kernel": Exponential(1.0),
+        "coordinates": [[0.0, 0.0], [0.0, 0.0], [1.0, 3.0]],
+        "noise_variance": noise,
+    }
+    rewards = [0.5, 0.5 + math.sqrt(noise), 0.1]
+    history = [(arm, rewards[arm]) for arm in range(3) for _ in range(counts[arm])]
+    belief = tell(Implicit(**settings), history)
+    of_mean, of_variance = errors(belief, *in_fractions(Correlated(**settings), belief.counts, belief.sums))
+    assert of_mean <= 1e-6
+    assert of_variance <= 1e-10
+
+
+def test_averages_of_two_arms_at_one_point_that_differ_meet_in_the_middle():
+    where = [[0.0, 0.0], [0.0, 0.0], [1.0, 3.0]]
+    prior = Implicit(kernel=Exponential(1.0), coordinates=where, noise_variance=1e-12)
+    belief = prior.observe_all([100, 100, 0], [0.0, 100.0, 0.0])
+    assert belief.mean[:2] == pytest.approx([0.5, 0.5], abs=1e-9)
+    assert belief.variance[:2] == pytest.approx([5e-15, 5e-15], rel=1e-9)
+
+
+def test_four_pairs_of_arms_each_at_one_point_seen_ten_million_times():
+    rng = np.random.default_rng(0)
+    where, counts = np.repeat(rng.uniform(0, 3, (4, 2)), 2, axis=0), np.full(8, 10**7)
+    settings = {"kernel": Exponential(1.0), "coordinates": where, "noise_variance": 1e-7}
+    sums = (np.repeat(rng.normal(size=4), 2) + 1e-7 * rng.normal(size=8)) * 1e7
+    exact = in_fractions(Correlated(**settings), counts, sums)
+    assert max(errors(Implicit(**settings).observe_all(counts, sums), *exact)) <= 1e-3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_by_one_does_not_drift_where_the_kernel_is_nearly_singular(seed):
+    rng = np.random.default_rng(seed)
+    where, arms = rng.uniform(0, 3, (10, 1)), rng.integers(0, 10, 30)
+    settings = {"kernel": SquaredExponential(3.0), "coordinates": where, "noise_variance": 1e-10}
+    rewards = np.sin(where[arms, 0]) + 1e-5 * rng.normal(size=30)
+    belief = told(Implicit(**settings), zip(arms.tolist(), rewards.tolist(), strict=True))
+    exact = in_fractions(Correlated(**settings), belief.counts, belief.sums)
+    assert max(errors(belief, *exact)) <= 1e-4
+
+
+def test_among_many_arms_those_seen_do_not_drift(monkeypatch):
+    monkeypatch.setattr(implicit_module, "MOST_ENTRIES", 0)  # as if the arms were too many to compute all afresh
+    monkeypatch.setattr(implicit_module, "in_strips", lambda size, width: [slice(0, size)])
+    rng = np.random.default_rng(2)
+    where, arms = rng.uniform(0, 3, (10, 1)), rng.permutation(np.arange(30) % 10)
+    settings = {"kernel": SquaredExponential(3.0), "coordinates": where, "noise_variance": 1e-10}
+    prior, rewards = Implicit(**settings), np.sin(where[arms, 0])
+    belief, whole = told(prior, zip(arms.tolist(), rewards.tolist(), strict=True)), prior.observe(arms, rewards)
+    assert (np.abs(belief.mean - whole.mean) <= 1e-4 * np.sqrt(whole.variance)).all()
+    assert belief.variance == pytest.approx(whole.variance, rel=1e-4)
 
 
 def test_counts_of_ten_million_and_tiny_noise_of_one_arm():

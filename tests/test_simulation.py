@@ -203,7 +203,7 @@ def test_what_is_not_a_trace_is_refused_in_words(tmp_path):
         ({"engine": "gpu"}, ValueError, "engine must be auto, compiled or reference"),
         ({"policies": {}}, TypeError, "dictionary of name"),
         ({"policies": {"a": UCL()}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
-        ({"policies": {"a": (FLAT, UCL())}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
+        ({"policies": {"a": (FLAT, UCL())}}, TypeError, r"but <Independent belief on 9 arms.* came, no Policy"),
         ({"policies": {3: (UCL(), FLAT)}}, TypeError, "name must be text"),
         ({"policies": {"a\0": (UCL(), FLAT)}}, TypeError, "name must be text"),
         ({"policies": {"a": (UCL(), FLAT, 1)}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
@@ -317,6 +317,21 @@ def test_the_compiled_engine_says_what_it_cannot_play(pair, bandit, reason):
     with pytest.raises(ValueError, match=reason):
         simulate({"a": pair}, bandit, 5, engine="compiled")
     assert simulate({"a": pair}, bandit, 5).arms.size == 5
+
+
+def test_a_schedule_that_begins_later_is_played_by_the_reference_engine():
+    late = {"late": (CorrelatedUCL(K=0.9), FLAT)}  # alpha_t is below 1 from t = 2; till then arms are initialised
+    assert (simulate(late, BANDIT, 20).arms.values[0, 0, :9] == np.arange(9)).all()
+    with pytest.raises(ValueError, match="Take K above 1"):
+        simulate({"late": (CorrelatedUCL(K=0.9), JOINT)}, BANDIT, 20, engine="compiled")
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_unknown_arms_come_first_though_the_threshold_is_beyond_doubles(engine):
+    policy, flat = CorrelatedUCL(K=1.0001, a=0.05, nu=1e-308), Independent(noise_variance=10.0, arms=3)
+    trace = simulate({"a": (policy, flat)}, GaussianBandit([0.0, 1.0, 2.0], 10.0), 6, engine=engine)
+    assert trace.arms.values[0, 0, :3].tolist() == [0, 1, 2]
+    assert trace.initialisation.item() == 3
 
 
 def test_an_error_in_one_run_reaches_the_caller_at_once():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import QUICK
+from corrbandits import Independent
 from corrbandits.tally import Tally
 
 REWARDS = st.lists(st.floats(-1e307, 1e307), max_size=15)
@@ -122,3 +123,11 @@ def test_a_long_history_is_not_kept_reward_by_reward():
         one = one.seen(n % 3, 1.0)
         assert len(one._state[-1]) <= 33
     assert one.counts.tolist() == [334, 333, 333]
+
+
+def test_more_rewards_than_a_double_can_count_are_refused():
+    belief = Independent(noise_variance=1.0, arms=2).observe_all([2**53, 1], [0.0, 1.0])
+    with pytest.raises(OverflowError, match=r"at most 2\^53, but arm 0"):
+        belief.merge(belief)
+    with pytest.raises(OverflowError, match=r"at most 2\^53"):
+        belief.observe_all([1, 0], [0.0, 0.0])

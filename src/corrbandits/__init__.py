@@ -11,13 +11,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corrbandits import audit, errata, landscapes, plots, theory
+    from corrbandits import audit, errata, evidence, landscapes, plots, remarks, theory
     from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
     from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
     from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
     from corrbandits.kernels import Exponential, Kernel, Matern32, Matern52, RationalQuadratic, SquaredExponential
     from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, Policy
     from corrbandits.simulation import simulate
+    from corrbandits.survivors import Elimination, Refitting
     from corrbandits.trace import Trace
 
 __version__ = "0.1.0"
@@ -29,9 +30,10 @@ _HOMES = {
     "kernels": ("Exponential", "Kernel", "Matern32", "Matern52", "RationalQuadratic", "SquaredExponential"),
     "policies": ("GPUCB", "UCL", "BayesUCB", "CorrelatedUCL", "Greedy", "Policy"),
     "simulation": ("simulate",),
+    "survivors": ("Elimination", "Refitting"),
     "trace": ("Trace",),
 }
-_MODULES = ("audit", "errata", "landscapes", "plots", "theory")
+_MODULES = ("audit", "errata", "evidence", "landscapes", "plots", "remarks", "stress", "theory")
 
 __all__ = [
     "GPUCB",
@@ -43,6 +45,7 @@ __all__ = [
     "Beta",
     "Correlated",
     "CorrelatedUCL",
+    "Elimination",
     "Environment",
     "EpsilonGreedy",
     "Exponential",
@@ -56,14 +59,17 @@ __all__ = [
     "Matern52",
     "Policy",
     "RationalQuadratic",
+    "Refitting",
     "SquaredExponential",
     "Thompson",
     "Trace",
     "Uniform",
     "audit",
     "errata",
+    "evidence",
     "landscapes",
     "plots",
+    "remarks",
     "simulate",
     "theory",
 ]

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits import checks
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.checks import Array, Integers
 from corrbandits.policies import IndexPolicy, Policy, best, gaussian
 
@@ -95,9 +95,32 @@ class KnowledgeGradient(IndexPolicy):
         unknown = np.isinf(known.variance)
         gains = np.full(known.arms, np.inf)
         for arm in np.flatnonzero(~unknown).tolist():
-            slopes = known.covariance_with(arm) / math.sqrt(known.variance[arm] + known.noise_variance[arm])
-            gains[arm] = expected_gain(known.mean, slopes)
+            gains[arm] = expected_gain(known.mean, _slopes(known, arm))
         return np.where(unknown, np.inf, known.mean + left * gains if left else known.mean)
+
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
+        """Return the arm of largest index, computed for those alone that could have it.
+
+        No gain is above (largest slope - smallest slope) / sqrt(2 pi), and no slope of arm i above
+        s_i max_j s_j / sqrt(s_i^2 + sigma_i^2).
+        """
+        left, known = self.left(t), gaussian(self, belief)
+        if not left or np.isinf(known.variance).any():
+            return best(self.index(belief, t), arms)
+        deviation, per_slope = np.sqrt(known.variance), left / math.sqrt(2 * math.pi)
+        steepest = deviation * deviation.max() / np.sqrt(known.variance + known.noise_variance)
+        bounds = known.mean + 2 * per_slope * steepest
+        allowed = np.arange(known.arms) if arms is None else arms
+        arm, most = -1, -math.inf
+        for k in allowed[np.argsort(-bounds[allowed], kind="stable")].tolist():
+            if bounds[k] < most:
+                break
+            slopes = _slopes(known, k)
+            if known.mean[k] + per_slope * (slopes.max() - slopes.min()) * (1 + 1e-12) >= most:
+                value = float(known.mean[k] + left * expected_gain(known.mean, slopes))
+                if value > most or (value == most and k < arm):
+                    arm, most = k, value
+        return arm
 
 
 @final
@@ -141,6 +164,11 @@ class Uniform(Policy):
         return _at(checks.generator(type(self).__name__, rng).random(), belief, arms)
 
 
+def _slopes(belief: GaussianBelief, arm: int) -> Array:
+    """Return how much each mean changes, per standard deviation of a reward of this arm about its mean."""
+    return belief.covariance_with(arm) / math.sqrt(belief.variance[arm] + belief.noise_variance[arm])
+
+
 def expected_gain(means: Array, slopes: Array) -> float:
     """Return E[max_j (means_j + slopes_j Z)] - max_j means_j for a standard normal Z, exactly.
 
@@ -151,16 +179,16 @@ def expected_gain(means: Array, slopes: Array) -> float:
     0.398942
     """
     order = np.lexsort((means, slopes))
+    heights, slants = means.tolist(), slopes.tolist()
     highest: list[int] = []
     meetings: list[float] = []
     for line in order.tolist():
         while highest:
             top = highest[-1]
-            steeper = slopes[line] - slopes[top]
+            steeper = slants[line] - slants[top]
             # of parallel lines the later in order is higher; one that meets the top before the top rose hides it
             if steeper > 0:
-                with np.errstate(over="ignore"):  # nearly parallel lines meet at infinity
-                    meeting = (means[top] - means[line]) / steeper
+                meeting = (heights[top] - heights[line]) / steeper  # nearly parallel lines meet at infinity
                 if not meetings or meeting > meetings[-1]:
                     meetings.append(meeting)
                     break

@@ -3,7 +3,8 @@
     simulation.json          which simulation it is
     POLICY-FIRST-LAST.npz    runs FIRST up to, not including, LAST of a policy: arrays, and a mark of what they are of
 
-A file is written beside its place and renamed, so that it is whole or not there; nothing in it is ever executed.
+A file is written beside its place and renamed, so that it is whole or not there; a link is replaced, never followed.
+Nothing in a file is ever executed.
 Several processes may use one directory at once: each writes the same files.
 """
 
@@ -38,7 +39,8 @@ class Checkpoint:
     """The batches of one simulation that are done."""
 
     def __init__(self, directory: str | os.PathLike[str], description: Mapping[str, Any]) -> None:
-        self.directory = Path(directory)
+        self.directory = _named(directory)
+        self._each = _each(description)
         self._content = (json.dumps(description, indent=2) + "\n").encode()
         self._runs = 0
         _open(self.directory, description, self._content)
@@ -46,14 +48,13 @@ class Checkpoint:
     def load(self, batch: Batch, into: Kept) -> bool:
         """Copy a batch that is here into arrays of its runs; return whether it was here, and whole."""
         place = self._place(batch)
-        if not place.exists():
+        if not place.is_file():
             return False
         try:
-            with np.load(place, allow_pickle=False) as file:
-                found = {name: file[name] for name in file.files}
-            self._refuse_another(batch, found.pop(MARK), _forms(found), _forms(into))
-        except Exception as error:  # there is no telling what a damaged archive raises
-            warnings.warn(f"{place} cannot be used ({error}). Its runs are played again.", RuntimeWarning, stacklevel=2)
+            found = _arrays(place)
+            self._refuse_another(batch, found.pop(MARK, None), forms(found), forms(into))
+        except ValueError as error:
+            warnings.warn(f"{place} cannot be used: {error}. Its runs are played again.", RuntimeWarning, stacklevel=2)
             return False
         for name, rows in into.items():
             rows[...] = found[name]
@@ -64,15 +65,19 @@ class Checkpoint:
         """Write the arrays of a batch."""
         content = io.BytesIO()
         np.savez(content, allow_pickle=False, **{MARK: self._mark(batch)}, **kept)
-        outputs.write_file(self._place(batch), content.getbuffer())
+        outputs.write_file(self._place(batch), content.getbuffer(), follow_links=False)
         self._runs += batch.last - batch.first
 
     def state(self, total: int) -> str:
         """Return in words how many of all runs are here."""
         return (
-            f"{self._runs:,} of {total:,} runs are saved in {self.directory}. "
+            f"{self._runs:,} of {total:,} runs{self._each} are saved in {self.directory}. "
             "Run the same again, and it goes on from there."
         )
+
+    def resumed(self, total: int) -> str:
+        """Return in words how many of all runs were found."""
+        return f"{self._runs:,} of {total:,} runs{self._each} were there already, in {self.directory}."
 
     def _place(self, batch: Batch) -> Path:
         return self.directory / f"{batch.player}-{batch.first}-{batch.last}.npz"
@@ -111,9 +116,54 @@ def described(problem: Problem, names: list[str], runs: int, version: str) -> di
     }
 
 
+def forms(arrays: Kept) -> dict[str, Any]:
+    """Return the type and the shape of each array.
+
+    >>> forms({"counts": np.zeros((2, 3))})
+    {'counts': ('<f8', (2, 3))}
+    """
+    return {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
+
+
+def _named(directory: Any) -> Path:
+    """Return the place; refuse what is no name, or names something other than a directory."""
+    name = os.fspath(directory) if isinstance(directory, (str, os.PathLike)) else None
+    if not name or not isinstance(name, str):
+        raise TypeError(f"checkpoint must be the name of a directory, but {directory!r:.60} came.")
+    if "\0" in name:
+        raise ValueError(
+            f"checkpoint must be the name of a directory, but {name!r:.60} came: no name holds a null character. "
+            "Name another."
+        )
+    place = Path(directory)
+    is_lost = place.is_symlink() and not place.exists()
+    if is_lost or (place.exists() and not place.is_dir()):
+        is_what = f"a link to {place.readlink()}, which is not there" if is_lost else "a file"
+        raise OSError(f"a checkpoint must be a directory or not be there yet, but {place} is {is_what}. Name another.")
+    return place
+
+
+def _each(description: Mapping[str, Any]) -> str:
+    """Return in words how runs are counted, where a simulation has several policies."""
+    names, runs = description.get("policies"), description.get("runs")
+    if not isinstance(names, list) or not isinstance(runs, int) or len(names) < 2:
+        return ""
+    return f" ({runs:,} of each of {len(names)} policies)"
+
+
+def _arrays(place: Path) -> dict[str, Any]:
+    try:
+        with np.load(place, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except OSError as error:
+        raise ValueError(error.strerror or "it is damaged, or was not written by corrbandits") from error
+    except Exception as error:  # there is no telling what a damaged archive raises, nor what it advises
+        raise ValueError("it is damaged, or was not written by corrbandits") from error
+
+
 def _open(directory: Path, description: Mapping[str, Any], content: bytes) -> None:
     """Make the directory one of this simulation, or see that it is."""
-    outputs.make_directory(directory)
+    outputs.make_directory(directory, "runs")
     outputs.remove_abandoned(directory, STALE_SECONDS)
     place = directory / DESCRIPTION
     if not place.exists():
@@ -122,7 +172,7 @@ def _open(directory: Path, description: Mapping[str, Any], content: bytes) -> No
                 f"{directory} must be empty, new, or the checkpoint of this simulation, but it holds "
                 f"{others[0]!r:.60}{' and more' if others[1:] else ''}. Name another directory."
             )
-        outputs.write_file(place, content)
+        outputs.write_file(place, content, follow_links=False)
     there = _read(place)  # also what was written just now: another process may have come first
     if differences := _differences(there, description):
         raise ValueError(
@@ -154,7 +204,3 @@ def _difference(name: str, there: Any, here: Any) -> str:
     if str(here).startswith("sha256:"):
         return f"another {name}"
     return f"{name} {there!r:.60} there, {here!r:.60} here"
-
-
-def _forms(arrays: Kept) -> dict[str, Any]:
-    return {name: (array.dtype.str, array.shape) for name, array in arrays.items()}

@@ -7,8 +7,12 @@ The commands, and with them all libraries, load within `main`, so that Ctrl-C is
 from __future__ import annotations
 
 import io
+import logging
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from typing import NoReturn
 
 STOPPED = 130
@@ -20,9 +24,11 @@ def main() -> None:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
         warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"
+        _refuse_an_empty_name(sys.argv)
         from corrbandits.commands import app
 
-        app()
+        with _remarks():
+            app()
     except KeyboardInterrupt:
         _end("stopped. Result files are all as they were, or all new.", STOPPED)
     except SystemExit as stop:
@@ -35,6 +41,29 @@ def main() -> None:
         _end(f"numbers grew beyond what can be computed with ({error}). Bring rewards and variances nearer to 1.", 2)
     except (ValueError, OSError, ImportError) as error:
         _end(" ".join([str(error), *getattr(error, "__notes__", ())]), 2)
+
+
+def _refuse_an_empty_name(arguments: list[str]) -> None:
+    """Refuse the name that paths take for the directory one is in."""
+    if "--checkpoint=" in arguments or ("--checkpoint", "") in pairwise(arguments):
+        raise ValueError(
+            "--checkpoint must be the name of a directory, but an empty one came. Name one, or leave it out."
+        )
+
+
+@contextmanager
+def _remarks() -> Iterator[None]:
+    """Show what the package has to say on the way, such as how many runs were saved already."""
+    log, shown = logging.getLogger("corrbandits"), logging.StreamHandler()
+    shown.setFormatter(logging.Formatter("corrbandits: %(message)s"))
+    level = log.level
+    log.addHandler(shown)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(shown)
+        log.setLevel(level)
 
 
 def _end(message: str, code: int) -> NoReturn:

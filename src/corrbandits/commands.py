@@ -164,6 +164,42 @@ def bounds(
 
 
 @app.command()
+def stress(
+    experiment: Annotated[Path, typer.Argument(help="A TOML file; docs/stress-testing describes it.")],
+    policy: Annotated[str | None, typer.Option(help="Which of its policies, if there are several.")] = None,
+    out: Out = Path("results"),
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Directory to save what is done in, and to go on from.", file_okay=False)
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; as many as cores if left out.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all randomness; the file's if left out.")] = None,
+) -> None:
+    """Say what a wrong prior would cost.
+
+    Plays the policy with its prior's means, variance and length made wrong, one at a time and in pairs. Writes
+    NAME-stress.csv, .nc and .html, NAME-stress-grids and NAME-stress-curves (.png, .pdf), and prints what was found.
+    After a kill or Ctrl-C the same command with the same --checkpoint goes on where it was.
+    """
+    from corrbandits import outputs
+    from corrbandits.stress import page, plots, settings, stress_test
+
+    described, name = settings.load(experiment, policy), f"{_name(experiment)}-stress"
+    outputs.make_directory(out)
+    if seed is not None:
+        described["seed"] = seed
+    with _said_on_ctrl_c(checkpoint):
+        test = stress_test(**described, checkpoint=checkpoint, threads=threads)
+        with outputs.results(out, inputs=[experiment]) as files:
+            files.write(f"{name}.csv", test.to_csv().encode())
+            files.write(f"{name}.nc", test.to_netcdf())
+            files.write(f"{name}.html", page.page(test).encode())
+            _write_figure(files, f"{name}-grids", plots.grids(test))
+            _write_figure(files, f"{name}-curves", plots.curves(test))
+    typer.echo("\n".join(test.sentences()))
+    typer.echo(f"\n{name} (.csv, .nc, .html), {name}-grids and {name}-curves (.png, .pdf) are in {out}/")
+
+
+@app.command()
 def errata(
     check: Annotated[bool, typer.Option("--check", help="Compute the evidence of each, and say if it held.")] = False,
 ) -> None:

@@ -198,9 +198,16 @@ def why_not_compiled(policy: Policy, belief: Belief, environment: Environment, h
         return f"the rewards are those of a {type(environment).__name__}"
     if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, horizon):
         return "the noise is so small beside the prior that draws corrected in place would lose their digits"
-    if isinstance(policy, LimitPolicy) and not np.isfinite(policy.width(1, belief.arms)):
-        return "the limit at t = 1 is not finite"
+    if isinstance(policy, LimitPolicy):
+        return _why_not_from_the_start(policy, belief.arms)
     return ""
+
+
+def _why_not_from_the_start(policy: LimitPolicy, arms: int) -> str:
+    try:
+        return "" if np.isfinite(policy.width(1, arms)) else "the limit at t = 1 is not finite"
+    except ValueError as error:  # a schedule that begins later: initialisation may last till then
+        return f"at t = 1 {error}"
 
 
 def _too_fine(belief: Correlated, horizon: int) -> bool:
@@ -212,7 +219,8 @@ def _too_fine(belief: Correlated, horizon: int) -> bool:
 
 def thresholds(policy: Policy, belief: GaussianBelief) -> Array:
     """Return the variance above which an arm is taken first: sigma_i^2 / nu, or the largest number there is."""
+    largest = np.finfo(np.float64).max
     if isinstance(policy, CorrelatedUCL):
         with np.errstate(over="ignore"):
-            return np.asarray(belief.noise_variance / policy.nu)
-    return np.full(belief.arms, np.inf if isinstance(policy, Uniform) else np.finfo(np.float64).max)
+            return np.minimum(belief.noise_variance / policy.nu, largest)
+    return np.full(belief.arms, np.inf if isinstance(policy, Uniform) else largest)

@@ -13,6 +13,7 @@
     [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
                      if left out)
     [run]            horizon, runs (100 if left out), seed (0 if left out)
+    [stress]         what `corrbandits stress` varies; it may be left out (`stress.settings` says what may stand in it)
 
 Whatever is wrong is refused before any work begins, with its line.
 """
@@ -53,6 +54,10 @@ LANDSCAPES = {"two_peaks": landscapes.two_peaks}
 A_PRIOR = "[priors.flat] with variance = inf"
 A_POLICY = '[policies.mine] with rule = "UCL" and prior = "flat"'
 A_KERNEL = 'kernel = { name = "exponential", length = 4.0, variance = 10.0 }'
+FAMILY = ("truth_draws", "truth_columns")
+STRESS = ("prior", "policy", "kinds", "accuracy", "confidence", "length", "horizons", "survivors", *FAMILY)
+"""The keys of [stress]."""
+
 A_DRAW = 'draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1 }'
 
 
@@ -77,8 +82,15 @@ def load(path: str | os.PathLike[str]) -> Experiment:
 
     What is wrong in it is an `ExperimentError` with the file, the line and the remedy.
     """
+    return read(path)[0]
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Experiment, Table, Arms]:
+    """Return what `load` does, and the tables and the arms that it was made of."""
     top = read_toml(path, ExperimentError)
-    top.only(("arms", "truth", "priors", "policies", "run"))
+    top.only(("arms", "truth", "priors", "policies", "run", "stress"))
+    if "stress" in top.values:
+        top.table("stress", '[stress] with policy = "mine"').only(STRESS, flags=("survivors",))
     truth = top.table("truth", '[truth] with landscape = "two_peaks"')
     truth.only(("landscape", "means", "column", "draw", "noise_variance", "rewards"))
     # numbers that overflow end in arrays that are not finite, and these are refused
@@ -88,12 +100,12 @@ def load(path: str | os.PathLike[str]) -> Experiment:
         environment = _environment(truth, arms)
         priors = {name: _prior(table, arms, environment) for name, table in top.tables("priors", A_PRIOR).items()}
         players = {name: _player(table, priors, horizon) for name, table in top.tables("policies", A_POLICY).items()}
-    return Experiment(environment, players, horizon, runs, seed)
+    return Experiment(environment, players, horizon, runs, seed), top, arms
 
 
 @final
 @dataclass(frozen=True)
-class _Arms:
+class Arms:
     """How many arms there are, where they lie, and the columns of their CSV file."""
 
     count: int
@@ -106,9 +118,13 @@ class _Arms:
         """Return the column of the CSV file that a key names, as numbers."""
         with table.blame(key):
             name = checks.text(key, table.values[key])
-            if self.csv is None:
-                raise ValueError(f'{key} must go with csv = "sites.csv" in [arms], but no file came. Name one there.')
-            return numeric_column(self.columns, name, self.csv)
+            return self.named(key, name)
+
+    def named(self, key: str, name: str) -> Array:
+        """Return the column of a name; refuse it, on behalf of a key, where there is no CSV file."""
+        if self.csv is None:
+            raise ValueError(f'{key} must go with csv = "sites.csv" in [arms], but no file came. Name one there.')
+        return numeric_column(self.columns, name, self.csv)
 
     def coordinates(self) -> Array:
         """Return where the arms lie; refuse arms that lie nowhere."""
@@ -125,14 +141,14 @@ def _run(table: Table) -> tuple[int, int, int]:
         return horizon, runs, checks.integer("seed", table.values.get("seed", 0), least=0)
 
 
-def _arms(top: Table, truth: Table) -> _Arms:
+def _arms(top: Table, truth: Table) -> Arms:
     if "arms" in top.values or "landscape" not in truth.values:
         return _listed_arms(top.table("arms", "[arms] with grid = [10, 10]"))
     surface = truth.choice("landscape", LANDSCAPES)()
-    return _Arms(surface.arms, surface.coordinates, surface.shape)
+    return Arms(surface.arms, surface.coordinates, surface.shape)
 
 
-def _listed_arms(table: Table) -> _Arms:
+def _listed_arms(table: Table) -> Arms:
     table.only(("grid", "csv", "count"))
     way = table.one_of(("grid", "csv", "count"))
     value = table.values[way]
@@ -144,15 +160,15 @@ def _listed_arms(table: Table) -> _Arms:
         sides = [checks.integer(way, side, least=1) for side in (value if way == "grid" else [value])]
         if (count := math.prod(sides)) > landscapes.MOST_ARMS:
             raise ValueError(f"{way} must give at most {landscapes.MOST_ARMS:,} arms, but {count:,} came.")
-        return _Arms(count) if way == "count" else _Arms(count, landscapes.grid(*sides), tuple(sides))
+        return Arms(count) if way == "count" else Arms(count, landscapes.grid(*sides), tuple(sides))
 
 
-def _arms_of_csv(path: Path) -> _Arms:
+def _arms_of_csv(path: Path) -> Arms:
     columns = read_columns(path)
-    return _Arms(len(next(iter(columns.values()))), places(columns, path), csv=path, columns=columns)
+    return Arms(len(next(iter(columns.values()))), places(columns, path), csv=path, columns=columns)
 
 
-def _environment(truth: Table, arms: _Arms) -> Environment:
+def _environment(truth: Table, arms: Arms) -> Environment:
     way = truth.one_of(("landscape", "means", "column", "draw"))
     bernoulli = "rewards" in truth.values and truth.choice("rewards", {"gaussian": False, "bernoulli": True})
     with truth.blame(way):
@@ -167,7 +183,7 @@ def _environment(truth: Table, arms: _Arms) -> Environment:
         return GaussianBandit(means, truth.need("noise_variance", "noise_variance = 10.0"), arms.places, arms.shape)
 
 
-def _surface(truth: Table, arms: _Arms) -> GaussianBandit:
+def _surface(truth: Table, arms: Arms) -> GaussianBandit:
     surface = truth.choice("landscape", LANDSCAPES)()
     if arms.shape != surface.shape:
         raise ValueError(
@@ -176,7 +192,7 @@ def _surface(truth: Table, arms: _Arms) -> GaussianBandit:
     return surface
 
 
-def _means(truth: Table, arms: _Arms, way: str) -> Array:
+def _means(truth: Table, arms: Arms, way: str) -> Array:
     if way == "column":
         return arms.column(truth, way)
     if way == "draw":
@@ -188,21 +204,22 @@ def _means(truth: Table, arms: _Arms, way: str) -> Array:
     return means
 
 
-def _drawn(table: Table, arms: _Arms) -> Array:
-    kernel = _kernel(table, "kernel", others=("seed", "mean"))
+def _drawn(table: Table, arms: Arms) -> Array:
+    kernel = kernel_in(table, "kernel", others=("seed", "mean"))
     with table.blame("kernel"):
         seed, mean = table.need("seed", "seed = 1"), table.values.get("mean", 0.0)
         return landscapes.draw(kernel, arms.coordinates(), noise_variance=1.0, seed=seed, mean=mean).means
 
 
-def _kernel(table: Table, name: str, others: Collection[str] = ()) -> Kernel:
+def kernel_in(table: Table, name: str, others: Collection[str] = ()) -> Kernel:
+    """Return the kernel that a table describes: its name at one key, its fields and others at the rest."""
     kernel = table.choice(name, KERNELS)
     table.only((name, "variance", *(field.name for field in dataclasses.fields(kernel)), *others))
     with table.blame(name):
         return Scaled(_built(table, kernel), table.need("variance", "variance = 10.0"))
 
 
-def _prior(table: Table, arms: _Arms, environment: Environment) -> Belief:
+def _prior(table: Table, arms: Arms, environment: Environment) -> Belief:
     gaussian, beta = ("kernel", "covariance", "variance", "variance_column"), ("successes", "failures")
     table.only(("mean", "column", *gaussian, *beta, "noise_variance"))
     if any(key in table.values for key in beta):
@@ -212,7 +229,15 @@ def _prior(table: Table, arms: _Arms, environment: Environment) -> Belief:
         return _gaussian(table, way, arms, environment)
 
 
-def _gaussian(table: Table, way: str, arms: _Arms, environment: Environment) -> Belief:
+def _gaussian(table: Table, way: str, arms: Arms, environment: Environment) -> Belief:
+    parts = gaussian_parts(table, way, arms, environment)
+    if way == "kernel":
+        return (Correlated if arms.count <= landscapes.MOST_DENSE else Implicit)(**parts)
+    return Correlated(**parts) if way == "covariance" else Independent(arms=arms.count, **parts)
+
+
+def gaussian_parts(table: Table, way: str, arms: Arms, environment: Environment) -> dict[str, Any]:
+    """Return the arguments of the belief that a table of [priors] describes by a kernel, a covariance or variances."""
     values = table.values
     mean = values.get("mean", 0.0)
     if isinstance(mean, str):
@@ -221,16 +246,14 @@ def _gaussian(table: Table, way: str, arms: _Arms, environment: Environment) -> 
         mean = arms.column(table, table.one_of(("mean", "column")))
     common = {"mean": mean, "noise_variance": values.get("noise_variance", environment.noise_variance)}
     if way == "kernel":
-        kernel = _kernel(table.table("kernel", A_KERNEL), "name")
-        belief = Correlated if arms.count <= landscapes.MOST_DENSE else Implicit
-        return belief(kernel=kernel, coordinates=arms.coordinates(), **common)
+        kernel = kernel_in(table.table("kernel", A_KERNEL), "name")
+        return {"kernel": kernel, "coordinates": arms.coordinates(), **common}
     if way == "covariance":
         matrix, n = checks.finite(way, values[way]), arms.count
         if matrix.shape != (n, n):
             raise ValueError(f"{way} must be {n} rows of {n} numbers, one per arm, but its shape is {matrix.shape}.")
-        return Correlated(covariance=matrix, **common)
-    variance = arms.column(table, way) if way == "variance_column" else values[way]
-    return Independent(variance=variance, arms=arms.count, **common)
+        return {"covariance": matrix, **common}
+    return {"variance": arms.column(table, way) if way == "variance_column" else values[way], **common}
 
 
 def _beta(table: Table, allowed: Collection[str], environment: Environment) -> Belief:

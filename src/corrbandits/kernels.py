@@ -137,12 +137,15 @@ class Stationary(Kernel):
 
     def __call__(self, points: Any, others: Any = None) -> Array:
         """Return the correlation of each of the points with each of the others."""
+        return self.correlation(self.distances(points, others))
+
+    def distances(self, points: Any, others: Any = None) -> Array:
+        """Return the distances, in lengths: 1e150 for those beyond, where correlations are 0 and squares finite."""
         x = checks.points("points", points)
         y = x if others is None else checks.points("others", others)
         if x.shape[1] != y.shape[1]:
             raise ValueError(f"points have {x.shape[1]} coordinates but others have {y.shape[1]}.")
-        # beyond 1e150 lengths every correlation is 0 to rounding, and squares stay finite
-        return self.correlation(np.minimum(self._scaled_distance(x, y), 1e150))
+        return np.minimum(self._scaled_distance(x, y), 1e150)
 
     @abstractmethod
     def correlation(self, r: Array) -> Array:

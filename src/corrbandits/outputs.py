@@ -27,15 +27,15 @@ class Results:
         self._inputs = [path.resolve() for path in inputs]
         self._waiting: dict[Path, Path] = {}  # place: the file that waits for it
 
-    def write(self, name: str, content: bytes | memoryview) -> None:
-        """Write a file beside its place; a link is followed, so that the file it names is the place."""
-        place = (self.directory / name).resolve()
+    def write(self, name: str, content: bytes | memoryview, *, follow_links: bool = True) -> None:
+        """Write a file beside its place; a link is followed, so that the file it names is the place, or replaced."""
+        place = (self.directory / name).resolve() if follow_links else self.directory.resolve() / name
         if place in self._inputs:
             raise ValueError(
                 f"{self.directory / name} is what the results come from and must stay, but they would replace it. "
                 "Name another directory."
             )
-        if place.exists() and not place.is_file():
+        if place.exists() and not place.is_file() and (follow_links or not place.is_symlink()):
             raise ValueError(f"{place} must be a file or not be there, but it is something else. Move it away.")
         waiting = place.with_name(f".{place.name}.{uuid.uuid4().hex}{PARTIAL}")  # other machines may write here too
         self._waiting[place] = waiting
@@ -82,21 +82,24 @@ def results(directory: str | os.PathLike[str], inputs: Iterable[Path] = ()) -> I
         files.discard()
 
 
-def write_file(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
-    """Write one file; what was there before is replaced once the new one is whole."""
+def write_file(path: str | os.PathLike[str], content: bytes | memoryview, *, follow_links: bool = True) -> None:
+    """Write one file; what was there before is replaced once the new one is whole.
+
+    With `follow_links`, that is the file a link names; without, the link itself.
+    """
     place = Path(path)
     with results(place.parent) as files:
-        files.write(place.name, content)
+        files.write(place.name, content, follow_links=follow_links)
 
 
-def make_directory(out: Path) -> None:
-    """Make a directory for results, before the work, and see that files can be written there."""
+def make_directory(out: Path, what: str = "results") -> None:
+    """Make a directory for results or `what`, before the work, and see that files can be written there."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
-        raise OSError(f"results cannot be written into {out}: {error.strerror}. Name another directory.") from error
+        raise OSError(f"{what} cannot be written into {out}: {error.strerror}. Name another directory.") from error
 
 
 def remove_abandoned(directory: Path, seconds: float) -> None:

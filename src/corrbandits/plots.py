@@ -30,6 +30,7 @@ BOUND_STYLE: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": 
 MARKERS = "^vo"
 
 MOST_NAMES, LONGEST_NAME = 20, 60
+MOST_INSIDE = 4  # more names than this would lie on the curves
 MOST_DECIMALS, LARGEST_LABEL = 6, 1e9
 
 
@@ -45,7 +46,7 @@ def regret(trace: Trace, *, lower_bound: xr.DataArray | None = None, ax: Axes | 
     """
     ax = _new_axes() if ax is None else ax
     entries = _draw_curves(trace, lower_bound, ax)
-    if len(entries) <= len(COLOURS) + 1:
+    if len(entries) <= MOST_INSIDE:
         _legend(ax, entries)
     else:
         _legend(ax, entries, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")

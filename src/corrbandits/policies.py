@@ -172,7 +172,7 @@ class CorrelatedUCL(_PrintedSchedule):
         noise = gaussian(self, belief).noise_variance
         if self.nu != 1:
             with np.errstate(over="ignore"):
-                noise = noise / self.nu
+                noise = np.minimum(noise / self.nu, np.finfo(np.float64).max)  # an unknown arm is above any of them
         return belief.variance > noise
 
     def index(self, belief: Belief, t: int) -> Array:

@@ -133,9 +133,13 @@ def _checked(policies: Any, environment: Any) -> Policies:
     for name, pair in policies.items():
         if not isinstance(name, str) or not name or "\0" in name:
             raise TypeError(f"a policy's name must be text, but {name!r} came.")
-        right = isinstance(pair, tuple) and len(pair) == 2
-        if not (right and isinstance(pair[0], Policy) and isinstance(pair[1], Belief)):
+        if not (isinstance(pair, tuple) and len(pair) == 2):
             raise TypeError(f"policy {name!r} must be a pair (policy, belief), but {pair!r} came.")
+        for part, kind in zip(pair, (Policy, Belief), strict=True):
+            if not isinstance(part, kind):
+                raise TypeError(
+                    f"policy {name!r} must be a pair (policy, belief), but {part!r:.80} came, no {kind.__name__}."
+                )
         if pair[1].arms != environment.arms:
             raise ValueError(
                 f"the belief of policy {name!r} has {pair[1].arms} arms, but the environment has {environment.arms}."

@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from corrbandits.checks import Array, Integers, frozen
+from corrbandits.checks import MOST_COUNT, Array, Integers, frozen
 
 _SHIFT = 1074  # every finite double is a whole multiple of 2^-1074
 _UNIT = 1 << _SHIFT
@@ -30,6 +30,9 @@ class Tally:
     __slots__ = ("_largest", "_state")
 
     def __init__(self, counts: Integers, exact: Mapping[int, int], largest: float = math.inf) -> None:
+        if counts.max(initial=0) > MOST_COUNT:
+            arm = int(counts.argmax())
+            raise OverflowError(f"an arm's rewards must number at most 2^53, but arm {arm} has {counts[arm]}.")
         self._state: _State = (frozen(counts), exact, ())
         self._largest = largest  # no sum of rewards is further from 0, up to rounding
 

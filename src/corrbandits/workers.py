@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -12,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from corrbandits import cluster, ensemble
-from corrbandits.checkpoint import Checkpoint
+from corrbandits.checkpoint import Checkpoint, forms
 from corrbandits.ensemble import Batch, Kept, Problem
 from corrbandits.progress import bar
+
+LOG = logging.getLogger("corrbandits")
 
 Work = Generator[tuple[list[Batch], int], None, None]
 """Batches that have just been finished, and how many steps have been made by then."""
@@ -32,6 +35,8 @@ def play(
     left = [batch for batch in work if saved is None or not saved.load(batch, ensemble.part(kept, batch))]
     runs = ensemble.runs_in(work)
     before = (runs - ensemble.runs_in(left)) * problem.horizon
+    if saved is not None and before:
+        LOG.info(saved.resumed(runs))
     try:
         with bar(runs * problem.horizon, progress, before=before) as show, closing(by(problem, left, kept)) as done:
             for finished, steps in done:
@@ -77,10 +82,12 @@ def in_threads(problem: Problem, work: list[Batch], kept: Kept, *, threads: int)
 def elsewhere(problem: Problem, work: list[Batch], kept: Kept, *, way: Any) -> Work:
     """Play by a function like `map`, or by what has one: a pool, an executor, a Dask client."""
     waiting = set(work)
-    for result in mapping(way)(problem, work) if work else ():
+    for result in _results(mapping(way)(problem, work) if work else ()):
         batch, found = _understood(result, waiting)
-        for name, rows in ensemble.part(kept, batch).items():
-            rows[...] = found[name]
+        rows = ensemble.part(kept, batch)
+        _refuse_other_arrays(found, rows)
+        for name, of_batch in rows.items():
+            of_batch[...] = found[name]
         waiting.remove(batch)
         yield [batch], (ensemble.runs_in(work) - ensemble.runs_in(waiting)) * problem.horizon
     if waiting:
@@ -104,10 +111,26 @@ def mapping(way: Any) -> Callable[[Problem, list[Batch]], Iterable[Any]]:
     return lambda problem, work: mapped(partial(ensemble.played, problem), work)
 
 
-def _understood(result: Any, waiting: set[Batch]) -> tuple[Batch, Kept]:
-    if isinstance(result, tuple) and len(result) == 2 and result[0] in waiting:
+LIKE_MAP = "Pass a function that behaves like the built-in map, or the pool, executor or Dask client itself."
+
+
+def _results(came: Any) -> Iterable[Any]:
+    if isinstance(came, Iterable):
+        return came
+    raise TypeError(f"map must give the results one after the other, but {came!r:.60} came. {LIKE_MAP}")
+
+
+def _understood(result: Any, waiting: set[Batch]) -> tuple[Batch, Any]:
+    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Batch) and result[0] in waiting:
         return result
-    raise TypeError(
-        f"map must give what the function returned, each result once, but {result!r:.60} came. "
-        "Pass a function that behaves like the built-in map, or the pool, executor or Dask client itself."
-    )
+    raise TypeError(f"map must give what the function returned, each result once, but {result!r:.60} came. {LIKE_MAP}")
+
+
+def _refuse_other_arrays(found: Any, expected: Kept) -> None:
+    if not isinstance(found, dict) or not all(isinstance(array, np.ndarray) for array in found.values()):
+        raise TypeError(
+            f"map must give what the function returned, which holds arrays called {', '.join(expected)}, but "
+            f"{found!r:.60} came instead. {LIKE_MAP}"
+        )
+    if (here := forms(found)) != (wanted := forms(expected)):
+        raise ValueError(f"map must give what the function returned, arrays {wanted}, but {here} came. {LIKE_MAP}")

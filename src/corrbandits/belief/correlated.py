@@ -84,7 +84,7 @@ class Correlated(GaussianBelief):
             matrix = checks.finite("covariance", covariance)
         elif covariance is None and callable(kernel) and coordinates is not None:
             where = checks.points("coordinates", coordinates)
-            matrix = checks.finite("the kernel's covariance", kernel(where, where))
+            matrix = _covariance(kernel, where)
             if matrix.shape != (len(where), len(where)):
                 raise ValueError(
                     f"for {len(where)} points the kernel must give as many rows and columns, not {matrix.shape}."
@@ -195,6 +195,16 @@ class Correlated(GaussianBelief):
             _told=None,
             _open=(),
         )
+
+
+def _covariance(kernel: Covariance, where: Array) -> Array:
+    try:
+        return checks.finite("the kernel's covariance", kernel(where, where))
+    except MemoryError:
+        raise MemoryError(
+            f"the covariance of {len(where):,} arms takes {8 * len(where) ** 2 / 1e9:,.0f} GB and more to make, which "
+            "are not to be had here. Use Implicit(...), which takes the same arguments and never forms it."
+        ) from None
 
 
 def _finite(mean: Array) -> Array:

@@ -9,8 +9,9 @@
 A new arm adds a row to L, O(k^2). After another reward of a seen arm L is computed afresh, O(k^3): up to some
 thousand arms LAPACK does so in the time that a rank-one change of L takes, and rounding does not add up.
 
-No factorisation can fail: an arm that the arms before it determine to rounding, with too little noise to show
-beside it, tells nothing that they have not told, and is left out.
+No factorisation can fail, and no jitter is added. A pivot of L is D_i + S_ii, S_ii what the arms before leave of the
+arm's variance. Of an arm that they all but determine, the difference S_ii = K_ii - K_i' M^-1 K_i is rounding; but it is
+least_w (e_i - w)' K (e_i - w) + w' D w, so no less than w' D w at w = M^-1 K_i, and if the arm is determined, that.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import numpy as np
 from corrbandits.blas import one_thread
 from corrbandits.checks import Array, Integers
 
-ROUNDING = 1e-13  # what a pivot is beside the arm's variance when all of it is rounding
+SOUND = 1e-10  # pivots of LAPACK below this part of the arm's variance are computed with care
+ROUNDING = 8 * np.finfo(float).eps  # what may be left of a variance of which nothing is left
+HOPELESS = 1e-20  # the least pivot beside the arm's variance that the rounding of K leaves a meaning
 
 
 @final
@@ -42,18 +45,23 @@ class Factor:
 
     @staticmethod
     def of(arms: Integers, D: Array, K: Array) -> Factor:
-        """Return the factor of K + diag(D); of arms that determine each other those of least D are kept."""
+        """Return the factor of K + diag(D); its arms are in another order if some all but determine others."""
         from scipy.linalg import cholesky
+        from scipy.linalg.lapack import dpstrf
 
         with one_thread():
             try:
                 L = cholesky(K + np.diag(D), lower=True, check_finite=False)
             except np.linalg.LinAlgError:
                 L = None
-        if L is not None and (L.diagonal() ** 2 > ROUNDING * (K.diagonal() + D)).all():
+        if L is not None and (L.diagonal() ** 2 > SOUND * (K.diagonal() + D)).all():
             return Factor(arms, D, L)
-        factor, kept = Factor.empty(), np.zeros(0, dtype=np.int64)
-        for i in np.argsort(D, kind="stable").tolist():
+        scale = np.exp2(np.frexp(K.diagonal() + D)[1] // 2)  # powers of 2 do not round
+        with one_thread():
+            L, order, rank, _ = dpstrf((K + np.diag(D)) / scale / scale[:, None], lower=1, tol=SOUND)
+        kept, rest = order[:rank] - 1, order[rank:] - 1
+        factor = Factor(arms[kept], D[kept], np.tril(L[:rank, :rank]) * scale[kept, None])
+        for i in rest[np.argsort(D[rest], kind="stable")].tolist():
             longer = factor.plus(int(arms[i]), float(D[i]), K[kept, i], float(K[i, i]))
             if longer is not factor:
                 factor, kept = longer, np.append(kept, i)
@@ -65,6 +73,13 @@ class Factor:
 
         with one_thread():
             return np.asarray(solve_triangular(self.L, right, lower=True, check_finite=False))
+
+    def _other_half(self, right: Array) -> Array:
+        """Return L'^-1 right."""
+        from scipy.linalg import solve_triangular
+
+        with one_thread():
+            return np.asarray(solve_triangular(self.L, right, lower=True, trans="T", check_finite=False))
 
     def solve(self, right: Array) -> Array:
         """Return M^-1 right."""
@@ -78,13 +93,29 @@ class Factor:
         found = np.flatnonzero(self.arms == arm)
         return int(found[0]) if found.size else None
 
+    def shares(self) -> Array:
+        """Return S_ii / D_i = 1 - D_i (M^-1)_ii of every arm; a share near 0 has few digits."""
+        from scipy.linalg.lapack import dtrtri
+
+        with one_thread():
+            inverse = dtrtri(self.L, lower=1)[0]
+        return np.asarray(np.clip(1.0 - self.D * np.einsum("li,li->i", inverse, inverse), 0.0, 1.0))
+
     def plus(self, arm: int, D: float, column: Array, variance: float) -> Factor:
-        """Return the factor with one more arm, of this covariance with the seen ones; itself if that tells nothing."""
-        k = self.arms.size
-        half = self.half(column) if k else column
-        pivot = D + max(variance - float(half @ half), 0.0)
-        if pivot <= ROUNDING * (variance + D):
+        """Return the factor with one more arm, of this covariance with the seen ones.
+
+        Itself if the arms before determine this one, and all have so little noise that the rounding of the kernel
+        outweighs it by far: some 1e-20 of the variance.
+        """
+        k, half, left = self.arms.size, column, variance
+        if k:
+            half = self.half(column)
+            least = float(self.D @ np.square(self._other_half(half)))
+            left = variance - float(half @ half)
+            if left - least <= ROUNDING * variance:
+                left = least
+        if D + left <= HOPELESS * (variance + D):
             return self
         L = np.zeros((k + 1, k + 1))
-        L[:k, :k], L[k, :k], L[k, k] = self.L, half, np.sqrt(pivot)
+        L[:k, :k], L[k, :k], L[k, k] = self.L, half, np.sqrt(D + left)
         return Factor(np.append(self.arms, arm), np.append(self.D, D), L)

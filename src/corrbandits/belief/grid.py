@@ -104,10 +104,15 @@ class Grid:
 
         root, size = self._torus_root
         if root is None:
-            return Scattered(self.kernel, self.points).draw(rng)
+            return self._scattered.draw(rng)
         noise = fft.rfftn(rng.standard_normal(size), workers=WORKERS, overwrite_x=True)
         draw = fft.irfftn(root * noise, size, workers=WORKERS, overwrite_x=True)
         return np.asarray(draw[tuple(slice(n) for n in self._shape)].ravel())
+
+    @cached_property
+    def _scattered(self) -> Scattered:
+        """The same covariance as of scattered points, which keeps the root that draws need where no torus serves."""
+        return Scattered(self.kernel, self.points)
 
     @cached_property
     def _torus_root(self) -> tuple[Array | None, tuple[int, ...]]:

@@ -18,6 +18,10 @@ from corrbandits.gaussian import refuse_indefinite
 from corrbandits.kernels import Covariance
 from corrbandits.tally import Tally
 
+LEAST_SHARE = 1e-3  # of the variance of an arm's average: a posterior variance below it is not 1 less a share
+CANCELLED = 1e-4  # of a prior variance: below it, an error in the cancelling difference that is left may show
+ROUNDING = 1e-13  # of a prior variance: below it, what is left may be all rounding
+
 
 @final
 class Implicit(GaussianBelief):
@@ -31,7 +35,12 @@ class Implicit(GaussianBelief):
     callable on two sets of points. Many rewards at once (`observe_all`) take O(k^2 N) time.
 
     Negative eigenvalues are searched for among 200 arms only: the kernel must be a covariance. One that is singular to
-    rounding is accepted, and nothing is ever added to its diagonal.
+    rounding is accepted, and nothing is ever added to its diagonal. Rewards of arms that determine each other all
+    count, as long as noise_variance / count is above 1e-20 of their variance; below, those of some do not.
+
+    Told one by one, rounding adds up at arms not yet seen if little of their variance is left, as with a smooth kernel
+    and little noise: to all of a standard deviation where that is 1e-4 of the prior's. With few arms (k^2 N up to 4
+    million) it does not, for there all is computed afresh; with many, `observe_all` does so.
 
     >>> from corrbandits import Exponential
     >>> grid = [(x, y) for x in range(300) for y in range(300)]
@@ -56,6 +65,14 @@ class Implicit(GaussianBelief):
     def covariance_with(self, arm: int) -> Array:
         """Return the covariance of one arm's mean reward with every arm's: O(N log N) on a grid, otherwise O(k N)."""
         return self._row(checks.arm(arm, self.arms))
+
+    @property
+    def covariance(self) -> Array:
+        """Not offered: it is what this belief never forms."""
+        raise AttributeError(
+            f"an Implicit belief of {self.arms:,} arms has no covariance matrix: covariance_with(arm) gives one row of "
+            "it, Correlated(...) the whole."
+        )
 
     def spread(self) -> Array:
         """Return sqrt(sum_j rho_ij^2), the factor of the printed index; 1 for an arm that is independent or known.
@@ -130,11 +147,33 @@ class Implicit(GaussianBelief):
     def _updated(self, arm: int, reward: float) -> Implicit:
         tally = self._tally.plus([(arm, 1, reward)])
         tally.sum_of(arm)  # refuses a sum beyond a double
-        gain, variance = self._shrinking(arm, 1)
+        mean, variance = self._shrinking(arm, 1)
         with np.errstate(over="ignore", invalid="ignore"):
-            gain *= reward - self.mean[arm]
-            gain += self.mean
-        return self._with(gain, variance, tally)._seeing(arm, int(tally.counts[arm]))
+            mean *= reward - self.mean[arm]
+            mean += self.mean
+            new = self._seeing(arm, int(tally.counts[arm]))
+            new._correct(mean, variance, tally, self.variance)
+        return new._with(mean, variance, tally)
+
+    def _correct(self, mean: Array, variance: Array, tally: Tally, before: Array) -> None:
+        """Take means and variances from the factor: one by one the errors of rows that cancel add up.
+
+        Means of arms seen precisely always; where so little is left of a variance that an error may show, theirs too,
+        O(k^3), and if the arms are few, all. None grows, unless what was left of it before may be all rounding.
+        """
+        A, precise, prior = self._factor.arms, self._precise(), self._prior.variance
+        averages = np.array([tally.sum_of(arm) for arm in A.tolist()]) / tally.counts[A]
+        if A.size**2 * self.arms <= MOST_ENTRIES and (variance < CANCELLED * prior).any():
+            mean[:], variance[:] = self._posterior(averages)
+            np.minimum(variance, before, out=variance, where=before >= ROUNDING * prior)
+            return
+        D, weights = self._factor.D, self._factor.solve(averages - self._prior_mean[A])
+        mean[A[precise]] = (averages - D * weights)[precise]
+        if (variance[A] < CANCELLED * prior[A]).any():
+            shares = self._factor.shares()
+            better = precise & (shares >= LEAST_SHARE)
+            most = np.where(before < ROUNDING * prior, np.inf, before)[A]
+            variance[A[better]] = np.minimum(D * shares, most)[better]
 
     def _shrinking(self, arm: int, count: int) -> tuple[Array, Array]:
         """Return what a unit of surprise in the average of so many rewards adds to each mean, and the variance left."""
@@ -182,10 +221,12 @@ class Implicit(GaussianBelief):
             half = self._factor.half(rows)
             variance[strip] -= np.einsum("li,li->i", half, half)
         np.maximum(variance, 0.0, out=variance)
-        precise = self._precise()
-        part = self._factor.solve(self._prior.block(A, A)).diagonal()
+        precise, shares = self._precise(), self._factor.shares()
+        if (small := precise & (shares < LEAST_SHARE)).any():
+            part = self._factor.solve(self._prior.block(A, A[small]))[small].diagonal()
+            shares[small] = np.clip(part, 0.0, 1.0)
         mean[A[precise]] = (averages - D * weights)[precise]
-        variance[A[precise]] = (D * np.clip(part, 0.0, 1.0))[precise]
+        variance[A[precise]] = (D * shares)[precise]
         return mean, variance
 
     def _shrunk(self, awaited: list[int]) -> Implicit:

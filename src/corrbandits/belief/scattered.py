@@ -9,7 +9,6 @@ V          (k, N)  L^-1 S0_A, so that S = S0 - V' V                            -
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, final
@@ -49,8 +48,8 @@ class Scattered:
 
     def keeping(self, arms: Integers) -> Scattered:
         """Return the same covariance that keeps the rows of these arms, and no others."""
-        new = copy.copy(self)
-        new._kept = {arm: self.row(arm) for arm in arms.tolist()}
+        new = object.__new__(Scattered)  # not by copy, which leaves the root behind
+        new.__dict__ = self.__dict__ | {"_kept": {arm: self.row(arm) for arm in arms.tolist()}}
         return new
 
     def row(self, arm: int) -> Array:

@@ -1,0 +1,260 @@
+"""A stress test, from what is asked to what was found."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from corrbandits import checks, landscapes
+from corrbandits.checks import Array, Integers
+from corrbandits.environments import Environment
+from corrbandits.outputs import write_file
+from corrbandits.policies import Policy
+from corrbandits.stress.findings import SURVIVORS, Row, findings
+from corrbandits.stress.play import FORMAT, Plan, played
+from corrbandits.stress.priors import (
+    CONFIDENCE,
+    KINDS,
+    LENGTH,
+    Assumed,
+    Setting,
+    assumed,
+    numbers_to_try,
+    one_kernel,
+    scales,
+    spread_of,
+    varied,
+)
+from corrbandits.stress.words import sentences
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+HORIZONS = 5
+LEVEL = 0.95
+
+
+@final
+@dataclass(frozen=True)
+class StressTest:
+    """What `stress_test` returns: regret by candidate, setting, run and time, and what follows from it.
+
+    `data` is an xarray Dataset with `regret` (candidate, setting, run, time), NaN where a candidate was not played,
+    and on `setting` the coordinates `kind`, `accuracy`, `confidence` and `length`.
+    """
+
+    data: xr.Dataset
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the CSV: mean regret over runs and the 95 % t-interval of that mean, NaN with one run."""
+        from scipy.special import stdtrit
+
+        values = self.data["regret"].values
+        times = [int(t) for t in self.data["time"].values]
+        labels = [self.data[name].values.tolist() for name in ("kind", "accuracy", "confidence", "length")]
+        rows = []
+        for i, candidate in enumerate(self.data["candidate"].values.tolist()):
+            for j, setting in enumerate(zip(*labels, strict=True)):
+                played = values[i, j][~np.isnan(values[i, j, :, -1])]
+                n = len(played)
+                half = stdtrit(n - 1, (1 + LEVEL) / 2) / np.sqrt(n) if n > 1 else np.nan
+                for k, time in enumerate(times if n else ()):
+                    mean = float(played[:, k].mean())
+                    margin = float(half * played[:, k].std(ddof=1)) if n > 1 else np.nan
+                    row: Any = (str(candidate), *setting, time, n, mean, mean - margin, mean + margin)
+                    rows.append(Row(*row))
+        return tuple(rows)
+
+    def to_csv(self) -> str:
+        """Return a row per candidate, setting and time as CSV text, every number with all its digits."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(Row._fields)
+        writer.writerows([value if isinstance(value, str) else repr(value) for value in row] for row in self.rows)
+        return text.getvalue()
+
+    def to_netcdf(self) -> memoryview:
+        """Return what `save` writes: the same bytes for the same data, in whatever order that came together."""
+        import xarray as xr
+
+        named = {name: self.data[name].variable for name in ("candidate", *Setting._fields, "run", "time")}
+        about = {name: self.data.attrs[name] for name in sorted(self.data.attrs)} | {"format": FORMAT}
+        data = xr.Dataset({"regret": self.data["regret"].variable}, named, about)
+        packed = {"zlib": True, "complevel": 1, "shuffle": True, "_FillValue": None}
+        return data.to_netcdf(engine="h5netcdf", encoding={"regret": packed})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the test as NetCDF; a file already there is replaced once the new one is whole."""
+        write_file(path, self.to_netcdf())
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> StressTest:
+        """Read a test that was saved."""
+        import xarray as xr
+
+        try:
+            data = xr.load_dataset(path, engine="h5netcdf").drop_encoding()
+        except FileNotFoundError:
+            raise FileNotFoundError(f"there is no file {os.fspath(path)}. Name a stress test that was saved.") from None
+        except Exception as error:
+            raise ValueError(f"{os.fspath(path)} is not a NetCDF file that can be read: {error}") from error
+        if data.attrs.get("format") != FORMAT:
+            raise ValueError(f"{os.fspath(path)} is not a saved stress test: its format must be {FORMAT!r}.")
+        texts = {name: (data[name].dims, data[name].values.astype(str)) for name in ("candidate", "kind")}
+        attributes = {name: _plain(value) for name, value in data.attrs.items() if name != "format"}
+        return StressTest(data.assign_coords(texts).drop_attrs(deep=False).assign_attrs(attributes))
+
+    def findings(self) -> dict[str, Any]:
+        """Return the numbers of the sentences, all from the means in the CSV; None where there is no such number."""
+        return findings(self.rows, self.data.attrs)
+
+    def sentences(self) -> list[str]:
+        """Return what was found in plain words; the first sentence is the one to remember."""
+        return sentences(self.findings(), self.data.attrs)
+
+
+def stress_test(
+    policy: Policy,
+    truth: Environment | Sequence[Environment],
+    horizon: int,
+    *,
+    mean: Any = 0.0,
+    kernel: Any = None,
+    coordinates: Any = None,
+    covariance: Any = None,
+    noise_variance: Any = None,
+    kinds: Sequence[str] = KINDS,
+    accuracy: Mapping[str, Sequence[float]] | Sequence[float] | None = None,
+    confidence: Sequence[float] = CONFIDENCE,
+    length: Sequence[float] = LENGTH,
+    times: Sequence[int] | None = None,
+    runs: int = 100,
+    seed: int = 0,
+    survivors: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> StressTest:
+    """Return what it costs a policy if its prior is wrong in its means, its variance or its length.
+
+    The prior is `mean` and `kernel` (with `coordinates`, the truth's if left out), or `mean` and `covariance`, whose
+    correlation scale is not varied: it has no length to multiply. `noise_variance` is the truth's if left out.
+    `truth` is one environment, or several plausible ones. Of `kinds` the first is varied in pairs with variance and
+    length; `accuracy` are the numbers tried of it, or a dictionary of numbers for each kind. The numbers that leave
+    the prior as it is are added where they are missing. `times` are the horizons at which regret is kept, by default
+    five; `survivors` says whether the surviving beliefs are played at the corners too, in at most 20 runs.
+
+    All settings and candidates meet the same surfaces and noise. `checkpoint` names a directory from which the same
+    call goes on after a kill; the result is the same, bit for bit, and whatever the `threads`.
+
+    >>> from corrbandits import CorrelatedUCL, Exponential, landscapes
+    >>> surface = landscapes.draw(Exponential(2.0), landscapes.grid(3, 3), noise_variance=1.0, seed=1)
+    >>> rule, kernel = CorrelatedUCL(a=1.5), Exponential(2.0)
+    >>> test = stress_test(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)
+    >>> dict(test.data.sizes)
+    {'candidate': 3, 'setting': 73, 'run': 10, 'time': 5}
+    >>> print(test.sentences()[1])
+    At t = 100 the regret is 25.3 with your prior and 32.4 with the uninformative one: 22.1 % less.
+    """
+    horizon, surfaces = checks.integer("horizon", horizon, least=1), _surfaces(truth)
+    if threads is not None:
+        checks.integer("threads", threads, least=1)
+    if not isinstance(policy, Policy):
+        raise TypeError(f"policy must be a Policy such as CorrelatedUCL(a=1.5), but {policy!r:.60} came.")
+    prior = assumed(surfaces[0], mean, kernel, coordinates, covariance, noise_variance)
+    plan = Plan(
+        policy=policy,
+        surfaces=surfaces,
+        prior=prior,
+        accuracy=varied(kinds, accuracy, spread_of(surfaces)),
+        confidence=numbers_to_try("confidence", confidence, 1.0),
+        length=numbers_to_try("length", length, 1.0) if kernel is not None else [1.0],
+        horizon=horizon,
+        times=_times(times, horizon),
+        runs=checks.integer("runs", runs, least=1),
+        seed=checks.integer("seed", seed, least=0),
+        survivors=_survivors(survivors, prior),
+    )
+    plan.refuse_what_cannot_be_played()
+    return StressTest(_dataset(plan, played(plan, checkpoint, threads, progress)))
+
+
+def _dataset(plan: Plan, regret: Array) -> xr.Dataset:
+    import xarray as xr
+
+    columns = dict(zip(Setting._fields, zip(*plan.settings, strict=True), strict=True))
+    family = len(plan.surfaces)
+    about = {
+        "horizon": plan.horizon,
+        "runs": plan.runs,
+        "seed": plan.seed,
+        "version": version("corrbandits"),
+        "default_kind": next(iter(plan.accuracy)),
+        "truth": repr(plan.surfaces[0]) if family == 1 else f"{family} surfaces, the first {plan.surfaces[0]!r}",
+        "policy": repr(plan.policy),
+        "units": "reward",
+        "candidate": plan.main,
+        "has_kernel": int(plan.prior.kernel is not None),
+        "means_alike": int(np.ptp(plan.prior.mean) == 0),
+        **scales(plan.prior.kernel),
+    }
+    return xr.Dataset(
+        {"regret": (("candidate", "setting", "run", "time"), regret)},
+        {
+            "candidate": plan.candidates,
+            "run": np.arange(plan.runs),
+            "time": plan.times,
+            **{name: ("setting", np.array(values)) for name, values in columns.items()},
+        },
+        about,
+    )
+
+
+def _surfaces(truth: Any) -> tuple[Environment, ...]:
+    surfaces = (truth,) if isinstance(truth, Environment) else tuple(truth) if isinstance(truth, Sequence) else ()
+    if not surfaces or not all(isinstance(surface, Environment) for surface in surfaces):
+        raise TypeError(
+            f"truth must be an Environment such as GaussianBandit(...), or a list of such, but {truth!r:.60} came."
+        )
+    arms = surfaces[0].arms
+    for surface in surfaces:
+        if surface.arms != arms:
+            raise ValueError(f"all surfaces must have the same arms, but one has {arms} and another {surface.arms}.")
+    if arms > landscapes.MOST_DENSE:
+        raise ValueError(
+            f"a stress test takes at most {landscapes.MOST_DENSE:,} arms, since it forms their covariance for every "
+            f"setting, but {arms:,} came. Take some of them, spread over the whole."
+        )
+    return surfaces
+
+
+def _times(times: Any, horizon: int) -> Integers:
+    """Return when the regret is kept, the horizon among them."""
+    if times is None:
+        return np.unique(np.geomspace(max(1, horizon / 100), horizon, HORIZONS).round().astype(np.int64))
+    chosen = checks.finite("times", times)
+    if chosen.ndim != 1 or (chosen % 1).any() or (chosen < 1).any() or (chosen > horizon).any():
+        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, but {times!r:.60} came.")
+    return np.unique(np.append(chosen, horizon)).astype(np.int64)
+
+
+def _survivors(wanted: Any, prior: Assumed) -> tuple[str, ...]:
+    """Return the surviving beliefs to play; a refit needs a kernel with one length and one variance."""
+    if not isinstance(wanted, bool):
+        raise TypeError(f"survivors must be True or False, but {wanted!r:.60} came.")
+    if not wanted:
+        return ()
+    return SURVIVORS if one_kernel(prior.kernel) else SURVIVORS[:1]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -42,8 +42,16 @@ def synthetic(*, accuracy=ACCURACY, confidence=CONFIDENCE, length=LENGTH, kind="
         "truth": "two peaks on a 10 x 10 grid", "policy": "CorrelatedUCL(K=4.13, a=3.284, nu=1.0)",
     }  # fmt: skip
     return xr.Dataset(
-        {"regret": (("candidate", "setting", "run", "time"), regret)},
-        coords={"candidate": list(CANDIDATES), "time": list(TIMES), **coordinates},
+        {
+            "regret": (("candidate", "setting", "run", "time"), regret),
+            "initialisation": (("candidate", "setting", "run"), regret[..., 0] * 0),
+        },
+        coords={
+            "candidate": list(CANDIDATES),
+            "time": list(TIMES),
+            "surface": ("run", np.zeros(runs, dtype=int)),
+            **coordinates,
+        },
         attrs={**about, **attrs},
     )
 

@@ -302,6 +302,9 @@ def test_log_evidence_of_a_fit_is_the_density_of_all_rewards_in_their_own_units(
     assert prior.covariance == pytest.approx(found.kernel(GRID), rel=1e-12)
     assert prior.mean[3] == found.mean.value
     assert prior.noise_variance[0] == found.noise_variance.value
+    other = found.prior(GRID, noise_variance=2.25)
+    np.testing.assert_array_equal(other.covariance, prior.covariance)
+    assert set(other.noise_variance.tolist()) == {2.25}
 
 
 def test_units_of_rewards_and_of_points_do_not_matter():
@@ -404,3 +407,17 @@ def test_powers_of_1_3_are_passed_some_27_times_in_a_thousand():
     exact = sorted({math.ceil(1.3**k) for k in range(1, 40)})
     assert passed == [n for n in exact if n <= 1000]
     assert len(passed) == 24
+
+
+@pytest.mark.parametrize("offset", [36.0, 300.0, 5000.0])
+def test_a_given_mean_far_from_the_rewards_does_not_hide_the_maximum(offset):
+    """The noise is what neighbours say, wherever the surface lies: it must not collapse when the mean is far off."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 10, 40))
+    surface = np.linalg.cholesky(np.exp(-np.abs(x[:, None] - x) / 3) + 1e-12 * np.eye(40)) @ rng.standard_normal(40)
+    rewards = surface + 0.5 * rng.standard_normal(40)
+    near = evidence.fit(x[:, None], np.arange(40), rewards)
+    far = evidence.fit(x[:, None], np.arange(40), rewards + offset, mean=0.0)
+    assert far.noise_variance.value == pytest.approx(near.noise_variance.value, rel=0.25)
+    assert far.log_evidence > near.log_evidence - 12
+    assert far.variance.value / far.length.value == pytest.approx(near.variance.value / near.length.value, rel=0.5)

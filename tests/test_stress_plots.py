@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import RegularGridInterpolator
 
+import corrbandits as cb
 from corrbandits import plots
 from corrbandits.stress import charts as stress_charts
 from corrbandits.stress import page as stress_page
@@ -144,6 +145,45 @@ def test_the_break_even_line_runs_where_the_interpolated_ratio_is_one(data):
     assert lines == 6
 
 
+def test_specks_of_a_break_even_line_are_left_out_and_numbers_stand_above_it():
+    from matplotlib.figure import Figure
+
+    values = np.full((6, 6), 0.5)
+    values[:, 4:] = 2.0  # a boundary across the map
+    values[2, 1] = 1.0 + 1e-6  # and a speck
+    ax = Figure().subplots()
+    grid = view.Grid("shift", "length", np.arange(6.0), np.arange(6.0), np.arange(36).reshape(6, 6))
+    stress_plots._draw_grid(ax, grid, values, 2.0)
+    (line,) = ax.collections
+    vertices = np.concatenate([path.vertices for path in line.get_paths()])
+    np.testing.assert_allclose(vertices[:, 0], 3.5)
+    assert np.ptp(vertices[:, 1]) == 5
+    assert all(text.get_zorder() > line.get_zorder() for text in ax.texts)
+    values[:, 4:] = 0.5
+    ax.clear()
+    stress_plots._draw_grid(ax, grid, values, 2.0)
+    assert sum(path.vertices.size for line in ax.collections for path in line.get_paths()) == 0
+
+
+def test_colours_of_the_page_reach_as_far_as_those_of_the_figure(data):
+    (top, *_) = panels(stress_plots.grids(Stand(data)))
+    assert np.log(stress_charts.charts(data)["bound"]) == pytest.approx(top.images[0].get_clim()[1])
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (cb.CorrelatedUCL(a=3.3), "CorrelatedUCL(a=3.3)"),
+        (cb.CorrelatedUCL(a=10 / 3, factor=False), "CorrelatedUCL(a=3.333, factor=False)"),
+        (cb.Thompson(), "Thompson()"),
+        ("<b>", "<b>"),
+        ("f(g(1))", "f(g(1))"),
+    ],
+)
+def test_a_policy_is_told_by_what_is_not_usual(policy, words):
+    assert stress_page.short(policy if isinstance(policy, str) else repr(policy)) == words
+
+
 def test_without_a_break_even_there_is_no_line(data):
     always = data.copy(deep=True)
     always["regret"] = data["regret"].where(data["candidate"] == "uninformative", data["regret"] / 100)
@@ -157,7 +197,7 @@ def test_heat_maps_say_in_words_what_they_show(data):
     figure = stress_plots.grids(Stand(data))
     texts = " | ".join(text for text, _ in written(figure))
     for words in (
-        "prior means shifted by (reward)", "prior variance times", "assumed length / true length", "printed index",
+        "prior means shifted by (reward)", "prior variance times", "prior length times", "printed index",
         "plain index", "prior helps", "prior hurts", "break-even", "the prior as given", "1,000 decisions",
     ):  # fmt: skip
         assert words in texts

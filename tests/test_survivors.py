@@ -261,7 +261,11 @@ def test_an_implicit_belief_stands_beside_others():
         ([Beta(arms=5)], TypeError, "a Beta came"),
         ([ELIMINATIONS["three lengths"]], TypeError, "an? Elimination came"),
         ([Independent(noise_variance=1.0, arms=5)], ValueError, "infinite variance has no evidence"),
-        ([correlated(3.0), correlated(3.0, noise=9.0)], ValueError, "the same noise_variance"),
+        (
+            [correlated(3.0, noise=4.0), correlated(3.0, noise=9.0)],
+            ValueError,
+            r"the same noise_variance, but that of arm 0 is 4 in one and 9 in another.*noise_variance=4\)",
+        ),
         ([correlated(3.0), correlated(3.0, points=GRID)], ValueError, "the same arms"),
         ([correlated(3.0).observe(0, 1.0)], ValueError, "which have seen nothing"),
         ([correlated(3.0).assume([0])], ValueError, "which have seen nothing"),

@@ -105,13 +105,13 @@ class Fit:
         """The fitted kernel, variance and all."""
         return self.variance.value * self.family
 
-    def prior(self, coordinates: Any) -> Correlated:
-        """Return the fitted prior of arms at these coordinates."""
+    def prior(self, coordinates: Any, noise_variance: Any = None) -> Correlated:
+        """Return the fitted prior of arms at these coordinates, with the fitted noise if no other is given."""
         return Correlated(
             mean=self.mean.value,
             kernel=self.kernel,
             coordinates=coordinates,
-            noise_variance=self.noise_variance.value,
+            noise_variance=self.noise_variance.value if noise_variance is None else noise_variance,
         )
 
     def __repr__(self) -> str:

@@ -4,7 +4,8 @@
                      columns x and y, x alone, or latitude and longitude; or nowhere: count = 5
     [truth]          landscape = "two_peaks" (then [arms] may be left out), means = [...], column = "yield" (of the csv)
                      or draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1, mean = 0.0 };
-                     noise_variance (one or one per arm), or rewards = "bernoulli" for rewards 0 and 1
+                     noise_variance (one or one per arm), or rewards = "bernoulli" for rewards 0 and 1. With a family
+                     of surfaces in [stress], `corrbandits stress` needs none of the four
     [priors.NAME]    mean (one or one per arm; 0 if left out) or column = "prior_mean"; then one of
                      kernel = { name = "exponential", length = 4.0, variance = 10.0, distance = "euclidean" },
                      which makes an `Implicit` belief of more than 10,000 arms,
@@ -58,6 +59,9 @@ FAMILY = ("truth_draws", "truth_columns")
 STRESS = ("prior", "policy", "kinds", "accuracy", "confidence", "length", "horizons", "survivors", *FAMILY)
 """The keys of [stress]."""
 
+SURFACE = ("landscape", "means", "column", "draw")
+"""How [truth] may describe a surface."""
+
 A_DRAW = 'draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1 }'
 
 
@@ -85,19 +89,22 @@ def load(path: str | os.PathLike[str]) -> Experiment:
     return read(path)[0]
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Experiment, Table, Arms]:
-    """Return what `load` does, and the tables and the arms that it was made of."""
+def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experiment, Table, Arms]:
+    """Return what `load` does, and the tables and the arms that it was made of.
+
+    If `family`, [truth] may leave the surface to a family in [stress]; the environment then has means of no meaning.
+    """
     top = read_toml(path, ExperimentError)
     top.only(("arms", "truth", "priors", "policies", "run", "stress"))
     if "stress" in top.values:
         top.table("stress", '[stress] with policy = "mine"').only(STRESS, flags=("survivors",))
-    truth = top.table("truth", '[truth] with landscape = "two_peaks"')
-    truth.only(("landscape", "means", "column", "draw", "noise_variance", "rewards"))
+    truth = top.table("truth", f"[truth] with {_surface_example(top)}")
+    truth.only((*SURFACE, "noise_variance", "rewards"))
     # numbers that overflow end in arrays that are not finite, and these are refused
     with np.errstate(all="ignore"):
         horizon, runs, seed = _run(top.table("run", "[run] with horizon = 1000"))
         arms = _arms(top, truth)
-        environment = _environment(truth, arms)
+        environment = _environment(top, truth, arms, family=family)
         priors = {name: _prior(table, arms, environment) for name, table in top.tables("priors", A_PRIOR).items()}
         players = {name: _player(table, priors, horizon) for name, table in top.tables("policies", A_POLICY).items()}
     return Experiment(environment, players, horizon, runs, seed), top, arms
@@ -168,19 +175,45 @@ def _arms_of_csv(path: Path) -> Arms:
     return Arms(len(next(iter(columns.values()))), places(columns, path), csv=path, columns=columns)
 
 
-def _environment(truth: Table, arms: Arms) -> Environment:
-    way = truth.one_of(("landscape", "means", "column", "draw"))
+def _surface_example(top: Table) -> str:
+    arms = top.values.get("arms")
+    if isinstance(arms, dict) and "csv" in arms:
+        return 'column = "yield" and noise_variance = 10.0'
+    return 'landscape = "two_peaks"'
+
+
+def _environment(top: Table, truth: Table, arms: Arms, *, family: bool) -> Environment:
+    if not any(key in truth.values for key in SURFACE):
+        stress = top.values.get("stress", {})
+        families = [key for key in FAMILY if key in stress]
+        if families and family:
+            return _unseen(truth, arms)
+        only = f" {families[0]} in [stress] is for `corrbandits stress` alone." if families else ""
+        raise truth.error(
+            f"one of {', '.join(SURFACE)} is needed, but none came.{only} Add one, such as: {_surface_example(top)}"
+        )
+    way = truth.one_of(SURFACE)
     bernoulli = "rewards" in truth.values and truth.choice("rewards", {"gaussian": False, "bernoulli": True})
     with truth.blame(way):
         surface = _surface(truth, arms) if way == "landscape" else None
         means = _means(truth, arms, way) if surface is None else surface.means
-        if bernoulli:
-            if "noise_variance" in truth.values:
-                raise ValueError("noise_variance must not stand with bernoulli rewards: their means say it. Remove it.")
-            return BernoulliBandit(means, arms.places, arms.shape)
-        if surface is not None and "noise_variance" not in truth.values:
+        if surface is not None and not bernoulli and "noise_variance" not in truth.values:
             return surface
-        return GaussianBandit(means, truth.need("noise_variance", "noise_variance = 10.0"), arms.places, arms.shape)
+        return _bandit(truth, arms, means)
+
+
+def _unseen(truth: Table, arms: Arms) -> Environment:
+    """Return an environment whose means stand for those of a family."""
+    with truth.blame("noise_variance"):
+        return _bandit(truth, arms, np.full(arms.count, 0.5))
+
+
+def _bandit(truth: Table, arms: Arms, means: Array) -> Environment:
+    if "rewards" in truth.values and truth.choice("rewards", {"gaussian": False, "bernoulli": True}):
+        if "noise_variance" in truth.values:
+            raise ValueError("noise_variance must not stand with bernoulli rewards: their means say it. Remove it.")
+        return BernoulliBandit(means, arms.places, arms.shape)
+    return GaussianBandit(means, truth.need("noise_variance", "noise_variance = 10.0"), arms.places, arms.shape)
 
 
 def _surface(truth: Table, arms: Arms) -> GaussianBandit:

@@ -78,6 +78,8 @@ class Problem:
     """The smallest distance above 0."""
     extent: float
     """The largest distance."""
+    reach: float
+    """How much further variance and length may lie: a given mean far from the rewards asks for much of both."""
 
     @staticmethod
     def of(
@@ -94,12 +96,13 @@ class Problem:
             )
         averages = Averages.of(family, where, counts, values)
         apart = averages.parts[0][averages.parts[0] > 0]
+        reach = 1.0 if mean is None else 1.0 + mean * mean
         bounds = (
-            (math.log(apart.min() / 100), math.log(apart.max() * 100)),
-            (math.log(1e-8), math.log(1e6)),
+            (math.log(apart.min() / 100), math.log(apart.max() * 100) + math.log(reach)),
+            (math.log(1e-8), math.log(1e6) + math.log(reach)),
             (math.log(1e-10), math.log(1e2)) if noise is None else (math.log(noise), math.log(noise)),
         )
-        return Problem(averages, scatter, mean, bounds, float(apart.min()), float(apart.max()))
+        return Problem(averages, scatter, mean, bounds, float(apart.min()), float(apart.max()), reach)
 
     def value(self, logs: Array) -> tuple[float, Array, Any]:
         """Return the log density of all rewards, its gradient, and the mean it is taken at with its variance."""
@@ -126,10 +129,12 @@ class Problem:
 
     def _starts(self) -> list[Array]:
         fixed = self.bounds[2][0] == self.bounds[2][1]
+        further = [0.0] if self.reach < 2 else [0.0, math.log(self.reach)]
         return [
-            np.array([length, math.log(share), self.bounds[2][0] if fixed else math.log(1 - share)])
+            np.array([length + far, math.log(share) + far, self.bounds[2][0] if fixed else math.log(1 - share)])
             for length in np.linspace(math.log(self.closest / 2), math.log(self.extent), 5).tolist()
             for share in SHARES
+            for far in further
         ]
 
     def free(self, top: Array) -> tuple[Any, tuple[str, ...]]:

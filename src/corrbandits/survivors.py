@@ -293,7 +293,23 @@ def _side_by_side(beliefs: Any) -> tuple[GaussianBelief, ...]:
             )
         if belief.counts.any() or belief.awaited:
             raise ValueError("Elimination takes priors, which have seen nothing; tell it the rewards instead.")
-        if belief.arms != given[0].arms or not np.array_equal(belief.noise_variance, given[0].noise_variance):
-            raise ValueError("all beliefs of an Elimination must have the same arms and the same noise_variance.")
+        if belief.arms != given[0].arms:
+            raise ValueError(
+                f"all beliefs of an Elimination must have the same arms, but one has {given[0].arms} and another "
+                f"{belief.arms}."
+            )
+        _refuse_other_noise(given[0].noise_variance, belief.noise_variance)
         log_evidence(belief)  # refuses an infinite variance
     return given
+
+
+def _refuse_other_noise(first: Array, other: Array) -> None:
+    """Refuse noise that differs: evidences under different noise do not compare priors alone."""
+    differ = np.flatnonzero(first != other)
+    if differ.size:
+        k = int(differ[0])
+        raise ValueError(
+            "all beliefs of an Elimination must have the same noise_variance, but that of arm "
+            f"{k} is {first[k]:g} in one and {other[k]:g} in another. Give all the same; a fitted prior takes it as "
+            f"fit.prior(coordinates, noise_variance={first[k]:g})."
+        )

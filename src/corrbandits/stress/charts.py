@@ -28,7 +28,8 @@ def charts(data: xr.Dataset) -> Chart:
     """
     band, grids, curves, names = view.bands(data), view.pair_grids(data), view.curves(data), view.fixed(data)
     ratio, times = view.ratios(band), data["time"].values.tolist()
-    most = view.bound([grid.take(ratio.sel(candidate=name, time=t)) for grid in grids for name in names for t in times])
+    last = ratio.isel(time=-1)  # as in the figures for print
+    most = view.bound([grid.take(last.sel(candidate=name)) for grid in grids for name in names])
     maps: Chart = {}
     said: Chart = {}
     for name in names:

@@ -8,6 +8,8 @@ break-even       where a curve of mean regret crosses the level, between two set
 safe             settings from one break-even to the next, about the prior as given if that helps, or else about the
                  best setting of the curve: there the regret is no more than with the uninformative prior
 worst            the largest mean regret over settings
+initial          mean number of steps of initialisation with the prior as given, or at another setting
+one mean         the setting of the kind scale at 0: every arm has the average of the prior's means
 safest           of the settings whose means were made wrong in every way of the default kind, the least worst
 """
 
@@ -26,7 +28,11 @@ TIE = 0.02
 
 
 class Row(NamedTuple):
-    """One row of the CSV: the regret of a candidate in a setting at a time, over runs; low and high are its band."""
+    """One row of the CSV: the regret of a candidate in a setting at a time, over runs; low and high are its band.
+
+    `initial` is the mean number of initial steps; `better` says on how many of the `surfaces` that were met the regret
+    is less than with the uninformative prior.
+    """
 
     candidate: str
     kind: str
@@ -38,6 +44,9 @@ class Row(NamedTuple):
     mean: float
     low: float
     high: float
+    initial: float = 0.0
+    surfaces: int = 1
+    better: int = 0
 
 
 Curve = Sequence[tuple[float, float]]
@@ -53,7 +62,8 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
     at_end = [row for row in table if row.time == last]
     kind, main = str(about["default_kind"]), str(about["candidate"])
     level = next(row.mean for row in at_end if row.candidate == UNINFORMATIVE)
-    given = _mean(at_end, main, kind, AS_GIVEN[kind])
+    as_given = next(row for row in at_end if row[:5] == (main, kind, AS_GIVEN[kind], 1.0, 1.0))
+    given = as_given.mean
     found = {
         "horizon": last,
         "candidate": main,
@@ -61,8 +71,12 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
         "given": given,
         "saving": level - given,
         "share": (level - given) / level if level else 0.0,
-        "verdict": _verdict(given, level),
+        "verdict": verdict(given, level),
         **_over_time(table, main, kind),
+        "surfaces": as_given.surfaces,
+        "better": as_given.better,
+        "initial": as_given.initial,
+        **_one_mean(at_end, main, given, bool(about.get("means_alike"))),
     }
     for factor in dict.fromkeys(row.kind for row in at_end):
         curve = _accuracy_curve(at_end, main, kind, factor)
@@ -70,6 +84,7 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
         found |= {f"{factor}_low": low, f"{factor}_high": high, f"{factor}_tried": (curve[0][0], curve[-1][0])}
     for factor in ("confidence", "length"):
         found |= _safe(factor, _factor_curve(at_end, main, kind, factor), level)
+        found |= _initial(factor, at_end, main, kind, found[f"{factor}_best"])
     return found | _worst(at_end) | _safest(at_end, kind) | _corners(at_end, main)
 
 
@@ -100,7 +115,8 @@ def _crossing(one: tuple[float, float], other: tuple[float, float], level: float
     return one[0] + share * (other[0] - one[0])
 
 
-def _verdict(given: float, level: float) -> str:
+def verdict(given: float, level: float) -> str:
+    """Return what a prior does whose regret is the one, if it is the other without."""
     if alike(given, level):
         return "makes no difference"
     return "helps" if given < level else "hurts"
@@ -125,8 +141,8 @@ def _over_time(table: Sequence[Row], main: str, kind: str) -> Found:
     given = {row.time: row.mean for row in table if row[:5] == (main, kind, AS_GIVEN[kind], 1.0, 1.0)}
     return {
         "times": sorted(given),
-        "helps_at": [t for t in sorted(given) if _verdict(given[t], flat[t]) == "helps"],
-        "hurts_at": [t for t in sorted(given) if _verdict(given[t], flat[t]) == "hurts"],
+        "helps_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == "helps"],
+        "hurts_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == "hurts"],
     }
 
 
@@ -136,15 +152,32 @@ def _accuracy_curve(rows: Sequence[Row], main: str, kind: str, factor: str) -> C
     return sorted(curve.items())
 
 
-def _factor_curve(rows: Sequence[Row], main: str, kind: str, factor: str) -> Curve:
+def _factor_curve(rows: Sequence[Row], main: str, kind: str, factor: str, what: str = "mean") -> Curve:
     other = "length" if factor == "confidence" else "confidence"
     chosen = [row for row in rows if row[:3] == (main, kind, AS_GIVEN[kind]) and getattr(row, other) == 1.0]
-    return sorted((getattr(row, factor), row.mean) for row in chosen)
+    return sorted((getattr(row, factor), getattr(row, what)) for row in chosen)
+
+
+def _initial(factor: str, rows: Sequence[Row], main: str, kind: str, best: float) -> Found:
+    """Return how long initialisation is at the least, the best and the largest value of a factor."""
+    steps = dict(_factor_curve(rows, main, kind, factor, "initial"))
+    return {f"{factor}_initial": (steps[min(steps)], steps[max(steps)]), f"{factor}_best_initial": steps[best]}
+
+
+def _one_mean(rows: Sequence[Row], main: str, given: float, means_alike: bool) -> Found:
+    """Return the regret if all arms have one mean, None where that was not played, and whether it is no more."""
+    found = [row.mean for row in rows if row[:5] == (main, "scale", 0.0, 1.0, 1.0)]
+    if means_alike or not found:
+        return {"one_mean": None, "means_save": None, "means_add_nothing": False}
+    nothing = found[0] <= given or alike(found[0], given)
+    return {"one_mean": found[0], "means_save": found[0] - given, "means_add_nothing": nothing}
 
 
 def _safe(factor: str, curve: Curve, level: float) -> Found:
     """Return where a factor is safe, the ends of what was tried where no break-even lies before them."""
     best = min(curve, key=lambda point: point[1])
+    if alike(best[1], dict(curve)[1.0]):
+        best = 1.0, dict(curve)[1.0]  # of equals, what was given
     names = f"{factor}_best", f"{factor}_tried", f"{factor}_low", f"{factor}_high", f"{factor}_to_the_end"
     tried = curve[0][0], curve[-1][0]
     if best[1] > level:
@@ -182,15 +215,25 @@ def _safest(rows: Sequence[Row], kind: str) -> Found:
             worst.setdefault((row.candidate, row.confidence, row.length), {})[row.accuracy] = row.mean
     complete = {setting: max(means.values()) for setting, means in worst.items() if means.keys() == tried}
     best = min(complete, key=lambda setting: complete[setting])
+    as_given = [setting for setting in complete if setting[1:] == (1.0, 1.0)]
+    best = next((setting for setting in as_given if alike(complete[setting], complete[best])), best)
     names = ("safest_candidate", "safest_confidence", "safest_length", "safest_worst")
     return dict(zip(names, (*best, complete[best]), strict=True))
 
 
 def _corners(rows: Sequence[Row], main: str) -> Found:
-    """Return the worst regret at the corners at which surviving beliefs were played, theirs and the fixed prior's."""
+    """Return the worst regret at the corners at which surviving beliefs were played, theirs and the fixed prior's.
+
+    And the most that each of them costs beyond the fixed prior at the other corners, None if at none of them.
+    """
     corners = dict.fromkeys(row[1:5] for row in rows if row.candidate in SURVIVORS)
     found: Found = {"corners": list(corners)}
-    for name in (main, *SURVIVORS):
-        means = [row.mean for row in rows if row.candidate == name and row[1:5] in corners]
-        found[f"corners_{'given' if name == main else name}"] = max(means, default=None)
+    fixed = {row[1:5]: row.mean for row in rows if row.candidate == main and row[1:5] in corners}
+    worst = max(fixed, key=lambda corner: fixed[corner], default=None)
+    found["corners_given"] = max(fixed.values(), default=None)
+    for name in SURVIVORS:
+        means = {row[1:5]: row.mean for row in rows if row.candidate == name}
+        more = [mean - fixed[at] for at, mean in means.items() if at != worst and not alike(mean, fixed[at])]
+        found[f"corners_{name}"] = max(means.values(), default=None)
+        found[f"corners_{name}_more"] = max((x for x in more if x > 0), default=None)
     return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import csv
+import dataclasses
 import hashlib
 import io
 import json
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from corrbandits.experiment import RULES
 from corrbandits.stress import view
 from corrbandits.stress.charts import LINES, charts, key
 
@@ -37,8 +40,8 @@ fieldset { border: 1px solid #8a8a8a; border-radius: 0.4rem; margin: 0.5rem 0; p
 fieldset label { display: inline-block; margin-right: 1.2rem; padding: 0.25rem 0; }
 input:focus-visible, a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid #0b3c6f; }
 .charts { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); }
-figure { margin: 0; min-width: 0; overflow: hidden; }
-.chart { width: 100%; }
+figure { margin: 0; min-width: 0; overflow-x: auto; }
+.chart { width: 100%; min-width: 17rem; }
 .scale { max-width: 40rem; margin: 0.8rem 0; }
 .scale div { height: 1rem; border: 1px solid #555; }
 .scale p { display: flex; justify-content: space-between; margin: 0.15rem 0; }
@@ -48,7 +51,6 @@ figure { margin: 0; min-width: 0; overflow: hidden; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.95rem; overflow-wrap: normal; }
 th, td { padding: 0.3rem 0.7rem; border-bottom: 1px solid #cfcfcf; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
-.fit th, .fit td { white-space: normal; min-width: 6.5rem; }
 thead th { position: sticky; top: 0; background: #f2f2f2; }
 dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: 0.3rem 1.2rem; }
 dt { font-weight: 600; } dd { margin: 0; }
@@ -68,6 +70,7 @@ function draw() {
   }
   document.getElementById("now").textContent = shown.said[candidate][time];
 }
+addEventListener("resize", () => document.querySelectorAll(".chart").forEach((chart) => Plotly.Plots.resize(chart)));
 for (const input of document.querySelectorAll("input[type=radio]")) input.addEventListener("change", draw);
 draw();
 """
@@ -94,7 +97,7 @@ def page(test: Told) -> str:
     data, library = test.data, get_plotlyjs().replace("\r\n", "\n")
     figures, table = charts(data), test.to_csv()
     parts = [
-        f"<h1>{TITLE}</h1>\n<p>A stress test of {escape(str(data.attrs['policy']))}.</p>",
+        f"<h1>{TITLE}</h1>\n<p>A stress test of {escape(short(str(data.attrs['policy'])))}.</p>",
         _section("In short", _said(test.sentences())),
         _section("Where the prior helps and where it hurts", _maps(data, figures["bound"])),
         _section("One factor at a time", _curves(data)),
@@ -121,6 +124,25 @@ def embedded(value: Any) -> str:
     """
     text = json.dumps(value, allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def short(policy: str) -> str:
+    """Return a policy as one would write it: only fields that are not what they would be anyway, in a few digits.
+
+    >>> short("CorrelatedUCL(K=4.132731354122493, a=3.3000000001, nu=1.0, factor=True)"), short("mine(1)")
+    ('CorrelatedUCL(a=3.3)', 'mine(1)')
+    """
+    try:
+        call = ast.parse(policy, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return policy
+        usual = {field.name: field.default for field in dataclasses.fields(RULES[call.func.id])}
+        given = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    except (ValueError, SyntaxError, KeyError, MemoryError, RecursionError):
+        return policy
+    told = {name: value for name, value in given.items() if name not in usual or usual[name] != value}
+    words = (f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value!r}" for name, value in told.items())
+    return f"{call.func.id}({', '.join(words)})"
 
 
 def _policy(scripts: Iterable[str]) -> str:
@@ -218,7 +240,7 @@ def _survivors(data: xr.Dataset) -> str:
 
 
 def _interval(band: xr.Dataset) -> str:
-    mean, low, high = (view.number(float(band[name]), 4) for name in ("mean", "low", "high"))
+    mean, low, high = (view.number(float(band[name])) for name in ("mean", "low", "high"))
     return f"{mean} ({low} to {high})" if np.isfinite(band["low"]) else mean
 
 

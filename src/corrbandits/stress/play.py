@@ -1,10 +1,14 @@
 """How a stress test is played: who plays what, in parts that are saved as they are done.
 
-    name      shape                               meaning
-    regret    (candidate, setting, run, time)     the whole; NaN where a candidate does not play
-    part      (player, run, time)                 some candidates in some settings, in all runs on one surface
+    name             shape                               meaning
+    regret           (candidate, setting, run, time)     the whole; NaN where a candidate does not play
+    initialisation   (candidate, setting, run)           steps of initialisation, likewise
+    part             (player, run, ...)                  some candidates in some settings, in all runs on one surface
 
 Run r of the test is run r div F of surface r mod F, F being the number of surfaces.
+
+Without a prior all arms look alike, and a policy meets them in the order in which they are listed. So that the order
+of a list tells it nothing, the uninformative candidate meets them in an order drawn anew for every run.
 """
 
 from __future__ import annotations
@@ -18,12 +22,14 @@ from typing import Any, final
 
 import numpy as np
 
+from corrbandits import ensemble
 from corrbandits.belief import Belief, Independent
 from corrbandits.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from corrbandits.checkpoint import Checkpoint
 from corrbandits.checks import Array, Integers
-from corrbandits.ensemble import Batch
-from corrbandits.environments import Environment
+from corrbandits.engines import why_not_compiled
+from corrbandits.ensemble import Batch, Kept, Problem
+from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
 from corrbandits.fingerprint import fingerprint
 from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy
 from corrbandits.progress import bar
@@ -31,7 +37,7 @@ from corrbandits.simulation import simulate
 from corrbandits.stress.findings import FIXED, SURVIVORS, UNINFORMATIVE
 from corrbandits.stress.priors import Assumed, Setting, corners, settings
 
-FORMAT = "corrbandits stress test 1"
+FORMAT = "corrbandits stress test 2"
 SURVIVOR_RUNS = 20
 
 PART = 1e10
@@ -83,12 +89,17 @@ class Plan:
         """The names of all who play."""
         return [*self.fixed, UNINFORMATIVE, *self.survivors]
 
-    def uninformative(self) -> tuple[Policy, Belief]:
-        """Return who plays without a prior; the printed rule as `UCL`, any other as it is."""
+    def uninformative(self, order: Integers) -> tuple[Policy, Belief]:
+        """Return who plays without a prior, arms in an order; the printed rule as `UCL`, any other as it is."""
         policy = self.policy
         if isinstance(policy, CorrelatedUCL):
             policy = UCL(K=policy.K, a=policy.a)
-        return policy, Independent(noise_variance=self.prior.noise_variance, arms=len(self.prior.mean))
+        return policy, Independent(noise_variance=self.prior.noise_variance[order], arms=len(self.prior.mean))
+
+    def order(self, surface: int, run: int) -> Integers:
+        """Return in which order the uninformative candidate meets the arms, in a run of a surface."""
+        entropy = np.random.SeedSequence([self.seed, surface, 3], spawn_key=(run,))
+        return np.random.default_rng(entropy).permutation(len(self.prior.mean))
 
     def noise(self, surface: int) -> Array:
         """Return what an accuracy of 1 of the kind noise adds to the means, on one surface."""
@@ -102,18 +113,17 @@ class Plan:
         return int(np.random.SeedSequence([self.seed, surface, 2]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
     def players(self, part: Part) -> dict[str, tuple[Policy, Belief]]:
-        """Return who plays a part, each with the prior it begins from; candidates of one setting share it."""
+        """Return who plays a part with a prior, and which; candidates of one setting share it."""
         noise = self.noise(part.surface)
         prior = lru_cache(maxsize=1)(lambda setting: self.prior.belief(setting, noise))
 
         def player(name: str, setting: Setting) -> tuple[Policy, Belief]:
-            if name == UNINFORMATIVE:
-                return self.uninformative()
             if name in self.fixed:
                 return self.fixed[name], prior(setting)
             return self.policy, self._survivor(name, setting, noise)
 
-        return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(part.players)}
+        informed = (pair for pair in part.players if pair[0] != UNINFORMATIVE)
+        return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(informed)}
 
     def _survivor(self, name: str, setting: Setting, noise: Array) -> Belief:
         from corrbandits.survivors import Elimination, Refitting
@@ -169,42 +179,48 @@ def _parts(plan: Plan) -> Iterator[Part]:
             yield Part(surface, runs, tuple((name, setting) for name in plan.survivors))
 
 
-def played(plan: Plan, checkpoint: Any, threads: int | None, progress: bool | None) -> Array:
-    """Return the regret (candidate, setting, run, time): of each part what is saved, or else what is played now."""
-    regret = np.full((len(plan.candidates), len(plan.settings), plan.runs, plan.times.size), np.nan)
+def played(plan: Plan, checkpoint: Any, threads: int | None, progress: bool | None) -> Kept:
+    """Return `regret` and `initialisation`: of each part what is saved, or else what is played now."""
+    whole = _room(plan, len(plan.candidates), len(plan.settings), plan.runs)
     parts = dict(enumerate(_parts(plan)))
     total, runs = sum(part.weight for part in parts.values()), sum(part.batch(0).last for part in parts.values())
     saved = None if checkpoint is None else Checkpoint(checkpoint, _described(plan))
     for number, part in list(parts.items()):
-        found = np.empty((len(part.players), part.runs, plan.times.size))
-        if saved is not None and saved.load(part.batch(number), {"regret": found}):
-            _put(plan, parts.pop(number), found, regret)
+        found = _room(plan, len(part.players), part.runs)
+        if saved is not None and saved.load(part.batch(number), found):
+            _put(plan, parts.pop(number), found, whole)
     done = total - sum(part.weight for part in parts.values())
     try:
         with bar(total, progress, "stress test", before=done) as show:
             for number, part in parts.items():
                 found = _simulated(plan, part, threads)
                 if saved is not None:
-                    saved.save(part.batch(number), {"regret": found})
-                _put(plan, part, found, regret)
+                    saved.save(part.batch(number), found)
+                _put(plan, part, found, whole)
                 done += part.weight
                 show(done)
     except BaseException as error:
         if saved is not None:
             error.add_note(saved.state(runs))
         raise
-    return regret
+    return whole
 
 
-def _put(plan: Plan, part: Part, found: Array, regret: Array) -> None:
-    """Put the regret of a part (player, run, time) where it belongs; the uninformative prior's, in every setting."""
-    for (name, setting), rows in zip(part.players, found, strict=True):
+def _room(plan: Plan, *shape: int) -> Kept:
+    """Return arrays to keep runs in, NaN until they are played."""
+    return {"regret": np.full((*shape, plan.times.size), np.nan), "initialisation": np.full(shape, np.nan)}
+
+
+def _put(plan: Plan, part: Part, found: Kept, whole: Kept) -> None:
+    """Put what a part found (player, run, ...) where it belongs; the uninformative prior's, in every setting."""
+    runs = slice(part.surface, part.surface + part.runs * len(plan.surfaces), len(plan.surfaces))
+    for k, (name, setting) in enumerate(part.players):
         where = slice(None) if name == UNINFORMATIVE else plan.settings.index(setting)
-        of_surface = regret[plan.candidates.index(name), where, part.surface :: len(plan.surfaces)]
-        of_surface[..., : part.runs, :] = rows
+        for what, rows in found.items():
+            whole[what][plan.candidates.index(name), where, runs] = rows[k]
 
 
-def _simulated(plan: Plan, part: Part, threads: int | None) -> Array:
+def _simulated(plan: Plan, part: Part, threads: int | None) -> Kept:
     trace = simulate(
         plan.players(part),
         plan.surfaces[part.surface],
@@ -216,7 +232,55 @@ def _simulated(plan: Plan, part: Part, threads: int | None) -> Array:
         threads=threads,
         progress=False,
     )
-    return np.asarray(trace.regret.values)
+    informed = [name != UNINFORMATIVE for name, _ in part.players]
+    found = _room(plan, len(part.players), part.runs)
+    found["regret"][informed] = trace.regret.values
+    found["initialisation"][informed] = trace.initialisation.values
+    if not all(informed):
+        for run in range(part.runs):
+            alone = _without_prior(plan, part.surface, run)
+            for what, rows in found.items():
+                rows[informed.index(False), run] = alone[what][0]
+    return found
+
+
+def _without_prior(plan: Plan, surface: int, run: int) -> Kept:
+    """Return a run of the uninformative candidate: the noise is that of all others, the order of arms its own."""
+    order = plan.order(surface, run)
+    environment, pair = reordered(plan.surfaces[surface], order), plan.uninformative(order)
+    compiled = not why_not_compiled(*pair, environment, plan.horizon)
+    problem = Problem(((*pair, compiled),), environment, plan.horizon, plan.seed_of(surface), plan.times)
+    return ensemble.played(problem, Batch(0, run, run + 1))[1]
+
+
+def reordered(environment: Environment, order: Integers) -> Environment:
+    """Return an environment whose arm i is arm order[i] of another.
+
+    >>> reordered(GaussianBandit([1.0, 2.0, 3.0], 1.0), np.array([2, 0, 1])).means
+    array([3., 1., 2.])
+    """
+    match environment:
+        case GaussianBandit():
+            return GaussianBandit(environment.means[order], environment.noise_variance[order])
+        case BernoulliBandit():
+            return BernoulliBandit(environment.means[order])
+    return _Reordered(environment, order)
+
+
+@final
+class _Reordered(Environment):
+    """Arms of any kind in another order."""
+
+    def __init__(self, environment: Environment, order: Integers) -> None:
+        super().__init__(environment.means[order])
+        self.noise_variance = environment.noise_variance[order]
+        self._environment, self._order = environment, order
+
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        return self._environment.noise(rng, horizon)
+
+    def reward(self, arm: int, noise: float) -> float:
+        return self._environment.reward(int(self._order[arm]), noise)
 
 
 def _described(plan: Plan) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from corrbandits.stress import view
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
+    from matplotlib.contour import ContourSet
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -25,7 +26,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 LEAST_WIDTH = 6.5  # inches, for the words above and below the panels
 MOST_NUMBERED = 7  # columns: a number in a narrower cell could not be read
-DARK = 0.22  # luminance below which white is read more easily than black
+SHORTEST = 1.0  # cells: a shorter piece of the break-even line is not drawn
 LOG_FROM = 8.0  # times the least regret that the greatest must be for a logarithmic axis
 
 
@@ -99,14 +100,13 @@ def _draw_grid(ax: Axes, grid: view.Grid, values: NDArray[np.float64], most: flo
         logs = np.log(np.clip(values, 1e-300, None))
     limit = np.log(most)
     ax.set_facecolor("#d9d9d9")  # what was not played
-    image = ax.imshow(
-        np.ma.masked_invalid(logs), cmap=_colours(), vmin=-limit, vmax=limit, origin="lower", aspect="auto"
-    )
+    ax.imshow(np.ma.masked_invalid(logs), cmap=_colours(), vmin=-limit, vmax=limit, origin="lower", aspect="auto")
     if view.crosses(logs):
-        ax.contour(np.ma.masked_invalid(np.clip(logs, -limit, limit)), levels=[0.0], colors="black", linewidths=1.6)
+        levels = np.ma.masked_invalid(np.clip(logs, -limit, limit))
+        _leave_out_short(ax.contour(levels, levels=[0.0], colors="black", linewidths=1.6))
     if values.shape[1] <= MOST_NUMBERED:
         for (row, column), value in np.ndenumerate(values):
-            _write_number(ax, column, row, view.number(value, 2), image.to_rgba(logs[row, column]))
+            _write_number(ax, column, row, view.number(value, 2))
     if grid.nominal is not None:
         column, row = grid.nominal
         ax.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, **_GIVEN))
@@ -116,13 +116,25 @@ def _draw_grid(ax: Axes, grid: view.Grid, values: NDArray[np.float64], most: flo
     ax.tick_params(length=2)
 
 
-def _write_number(ax: Axes, column: int, row: int, text: str, paper: Any) -> None:
-    """Write a number into its cell; its rim has the cell's colour, so that a line beneath leaves it readable."""
+def _leave_out_short(line: ContourSet) -> None:
+    """Leave out the pieces of a line that reach less far than a cell: they are specks, not a boundary."""
+    from matplotlib.path import Path
+
+    kept = []
+    for path in line.get_paths():
+        vertices = np.asarray(path.vertices)
+        starts = np.flatnonzero(np.asarray(path.codes) == Path.MOVETO)
+        pieces = np.split(vertices, starts[1:])
+        kept += [Path(piece) for piece in pieces if len(piece) and np.ptp(piece, axis=0).max() >= SHORTEST]
+    line.set_paths([Path.make_compound_path(*kept)])
+
+
+def _write_number(ax: Axes, column: int, row: int, text: str) -> None:
+    """Write a number into its cell, above all else and with a white rim, readable on every colour and line."""
     from matplotlib.patheffects import withStroke
 
-    ink = "white" if view.luminance(paper) < DARK else "#222222"
-    rim = [withStroke(linewidth=1.8, foreground=paper)]
-    ax.text(column, row, text, ha="center", va="center", fontsize=6.5, color=ink, path_effects=rim)
+    rim = [withStroke(linewidth=1.6, foreground="white")]
+    ax.text(column, row, text, ha="center", va="center", fontsize=6.5, color="#111111", path_effects=rim, zorder=5)
 
 
 _GIVEN: dict[str, Any] = {"edgecolor": "black", "linewidth": 1.1, "linestyle": (0, (1.5, 1))}

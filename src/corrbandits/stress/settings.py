@@ -14,7 +14,8 @@
     truth_columns  a family of surfaces: columns of the csv, such as ["yield1990", "yield1991"]
     survivors      whether the beliefs that may survive a bad prior are played at the corners; true if left out
 
-Without a family the truth is that of [truth]; its noise_variance holds for all surfaces.
+Without a family the truth is that of [truth]; its noise_variance holds for all surfaces. With one, [truth] may have
+noise_variance (or rewards = "bernoulli") alone.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def load(path: str | os.PathLike[str], policy: str | None = None) -> dict[str, A
 
     What is wrong in it is an `ExperimentError` with the file, the line and the remedy.
     """
-    experiment, top, arms = read(path)
+    experiment, top, arms = read(path, family=True)
     table = top.table("stress") if "stress" in top.values else Table(top.file, top.lines, top.refusal, {}, ())
     name = _policy(top, table, experiment, policy)
     with np.errstate(all="ignore"):

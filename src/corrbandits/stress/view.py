@@ -36,7 +36,7 @@ LABELS = {
     "noise": "noise on prior means{units}",
     "swap": "high and low swapped (share)",
     "confidence": "prior variance times",
-    "length": "assumed length / true length",
+    "length": "prior length times",
 }
 WORDS = {
     "shift": "means shifted by {}",
@@ -221,16 +221,6 @@ def ratio_ticks(most: float) -> list[tuple[float, str]]:
     up = [(float(step**n), f"{step**n:,}") for n in powers]
     down = [(1 / value, f"1/{text}") for value, text in reversed(up)]
     return [*down, (1.0, "1"), *up] if up else [(1 / most, number(1 / most, 2)), (1.0, "1"), (most, number(most, 2))]
-
-
-def luminance(colour: Sequence[float]) -> float:
-    """Return how light a colour of red, green and blue is, from 0 (black) to 1 (white), as WCAG 2 defines it.
-
-    >>> round(luminance([1.0, 1.0, 1.0]), 3), round(luminance([0.0, 0.0, 1.0]), 4)
-    (1.0, 0.0722)
-    """
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
-    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
 def _grid(data: xr.Dataset, across: str, up: str) -> Grid:

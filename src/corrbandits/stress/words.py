@@ -23,6 +23,15 @@ TRIED = {
 }
 
 
+AGAINST = {
+    "shift": "a shift of its means",
+    "scale": "a wrong contrast of its means",
+    "noise": "noise on its means",
+    "swap": "a swap of its high and low regions",
+}
+UNSURE = " where you are unsure what is wrong"
+
+
 def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     """Return the findings in plain words: first what to remember, then each of them."""
     kinds = [kind for kind in UNLESS if f"{kind}_low" in found and not _idle(kind, about)]
@@ -30,7 +39,9 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     return [
         _summary(found, about, kinds),
         _overall(found),
+        *_by_surface(found),
         *_by_time(found),
+        *_about_single_arms(found),
         *(_about_means(found, kind) for kind in kinds if found["verdict"] != "makes no difference"),
         *(
             ["Its means are all alike: their contrast, and high and low regions, are not there to be wrong."]
@@ -39,7 +50,8 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
         ),
         _about_factor(found, "confidence", "variance", about.get("variance")),
         _about_length(found, about),
-        *_about_index(found),
+        *_about_initialisation(found, about),
+        *_about_index(found, about),
         _about_safest(found, about),
         *_about_survivors(found),
     ]
@@ -56,18 +68,21 @@ def said(x: float) -> str:
 
 
 def _summary(found: Found, about: Mapping[str, Any], kinds: Sequence[str]) -> str:
-    parts = [f"Your prior {found['verdict']}{_unless(found, kinds)}", _safe_words(found, about)]
+    safe = f"{_safe_words(found, about)}, with one thing wrong at a time"
+    parts = [f"Your prior {found['verdict']}{_unless(found, kinds)}", safe]
+    if found["means_add_nothing"]:
+        parts.append("your expectations of single arms add nothing")
     if found["prefer"]:
-        parts.append(f"prefer the {found['prefer']} index")
+        parts.append(f"prefer the {found['prefer']} index{UNSURE if _apart(found) else ''}")
     return "; ".join(parts) + "."
 
 
 def _unless(found: Found, kinds: Sequence[str]) -> str:
-    """Return up to where the verdict holds, in the first kind of inaccuracy that has a break-even."""
+    """Return up to where the verdict holds, in every kind of inaccuracy that has a break-even."""
     if found["verdict"] == "makes no difference":
         return ""
-    clauses = (_break_even(found, kind) for kind in kinds)
-    return next((f" unless {clause}" for clause in clauses if clause), " whatever was tried on its means")
+    clauses = [clause for kind in kinds if (clause := _break_even(found, kind))]
+    return f" unless {', or '.join(clauses)}" if clauses else " whatever was tried on its means"
 
 
 def _break_even(found: Found, kind: str) -> str:
@@ -124,6 +139,36 @@ def _by_time(found: Found) -> list[str]:
     return [f"It {' and '.join(parts)}." if parts else "It makes no difference at any time that was looked at."]
 
 
+def _by_surface(found: Found) -> list[str]:
+    if found["surfaces"] < 2:
+        return []
+    return [f"Of {found['surfaces']:,} surfaces that were met, it helps on {found['better']:,}."]
+
+
+def _about_single_arms(found: Found) -> list[str]:
+    """Return what the means of single arms are worth, beside the correlations."""
+    if found["one_mean"] is None:
+        return []
+    both = f"With one mean for all arms the regret is {said(found['one_mean'])}, against {said(found['given'])}"
+    if not found["means_add_nothing"]:
+        return [f"{both} with your means: your expectations of single arms save {said(found['means_save'])}."]
+    gain = "; the gain is from correlation" if found["verdict"] == "helps" else ""
+    return [f"{both} with your means: your expectations of single arms add nothing{gain}."]
+
+
+def _about_initialisation(found: Found, about: Mapping[str, Any]) -> list[str]:
+    """Return how many decisions are initialisation, with the prior as given and where that differs the most."""
+    own, ends, tried = found["initial"], found["confidence_initial"], found["confidence_tried"]
+    others = [
+        f"{said(x)} at {said(factor)} times its variance" for x, factor in zip(ends, tried, strict=True) if x != own
+    ]
+    if not (own or others):
+        return []
+    shorter = "; a smaller nu shortens it" if str(about.get("policy", "")).startswith("CorrelatedUCL") else ""
+    parts = ", ".join([f"{said(own)} are initialisation with your prior", *others])
+    return [f"Of {found['horizon']:,} decisions, {parts}{shorter}."]
+
+
 def _list(times: Sequence[int]) -> str:
     return ", ".join(f"{t:,}" for t in times)
 
@@ -136,8 +181,11 @@ def _idle(kind: str, about: Mapping[str, Any]) -> bool:
 def _about_means(found: Found, kind: str) -> str:
     if clause := _break_even(found, kind):
         return f"It {found['verdict']} unless {clause}."
-    low, high = (said(100 * x if kind == "swap" else x) for x in found[f"{kind}_tried"])
-    return f"It still {found['verdict']} with {TRIED[kind].format(low, high)}."
+    return f"It still {found['verdict']} with {_tried(found, kind)}."
+
+
+def _tried(found: Found, kind: str) -> str:
+    return TRIED[kind].format(*(said(100 * x if kind == "swap" else x) for x in found[f"{kind}_tried"]))
 
 
 def _no_length(found: Found) -> bool:
@@ -146,7 +194,11 @@ def _no_length(found: Found) -> bool:
 
 def _about_factor(found: Found, factor: str, noun: str, unit: float | None) -> str:
     best = found[f"{factor}_best"] * (1.0 if unit is None else unit)
-    return f"A {noun} of {_range(found, factor, unit)}; {said(best)}{'' if unit else ' times'} was best."
+    steps, own = found[f"{factor}_best_initial"], found["initial"]
+    why = f", with {said(steps)} decisions of initialisation instead of {said(own)}" if steps != own else ""
+    if why and not steps:
+        why = f", by skipping initialisation, which takes {said(own)} decisions with yours"
+    return f"A {noun} of {_range(found, factor, unit)}; {said(best)}{'' if unit else ' times'} was best{why}."
 
 
 def _about_length(found: Found, about: Mapping[str, Any]) -> str:
@@ -156,7 +208,7 @@ def _about_length(found: Found, about: Mapping[str, Any]) -> str:
     return _about_factor(found, "length", "length", about.get("assumed_length"))
 
 
-def _about_index(found: Found) -> list[str]:
+def _about_index(found: Found, about: Mapping[str, Any]) -> list[str]:
     printed, plain = found["printed_excess"], found["plain_excess"]
     if printed is None or plain is None:
         return []
@@ -164,7 +216,15 @@ def _about_index(found: Found) -> list[str]:
         return ["Neither index is to be preferred: at most, each costs as much more than the other."]
     costs = f"the printed index costs at most {said(max(printed, 0.0))} more than the plain one"
     other = f"the plain at most {said(max(plain, 0.0))} more than the printed"
-    return [f"In one and the same setting {costs} and {other}: prefer the {found['prefer']} index."]
+    advice = f"prefer the {found['prefer']} index"
+    if _apart(found):
+        advice += f"{UNSURE}, the {found['safest_candidate']} one against {AGAINST[about['default_kind']]} alone"
+    return [f"In one and the same setting {costs} and {other}: {advice}."]
+
+
+def _apart(found: Found) -> bool:
+    """Return whether the index to prefer is not the one that is safest against wrong means alone."""
+    return found["prefer"] not in (None, found["safest_candidate"])
 
 
 def _about_safest(found: Found, about: Mapping[str, Any]) -> str:
@@ -174,11 +234,12 @@ def _about_safest(found: Found, about: Mapping[str, Any]) -> str:
     if not _no_length(found):
         parts.append(f"a length of {said(scale * length)}" if length else f"{said(scale)} times your length")
     where = f"the {found['safest_candidate']} index with {' and '.join(parts)}"
-    least = f"whatever was tried on its means, its regret is at most {said(found['safest_worst'])}"
+    kind = about["default_kind"]
+    least = f"with {_tried(found, kind)}, its regret is at most {said(found['safest_worst'])}"
+    flat = said(found["uninformative"])
     if found["safest_worst"] > found["uninformative"]:
-        flat = said(found["uninformative"])
-        return f"Safest is the uninformative prior, with {flat}; of yours, {where}: {least}."
-    return f"Safest is {where}: {least}, against {said(found['uninformative'])} with the uninformative prior."
+        return f"Safest against {AGAINST[kind]} is the uninformative prior, with {flat}; of yours, {where}: {least}."
+    return f"Safest against {AGAINST[kind]} is {where}: {least}, against {flat} with the uninformative prior."
 
 
 def _about_survivors(found: Found) -> list[str]:
@@ -193,6 +254,9 @@ def _about_survivors(found: Found) -> list[str]:
     verdict = (
         f"{' and '.join(better)} {'save' if len(better) > 1 else 'saves'} regret" if better else "none saves regret"
     )
+    more = max((found[f"corners_{name}_more"] or 0.0 for name in better), default=0.0)
+    if more:
+        verdict += f"; at the other corners {'they cost' if len(better) > 1 else 'it costs'} up to {said(more)} more"
     return [
         f"At the worst of the {len(found['corners'])} corners the regret is {said(fixed)} with the prior held fixed, "
         f"{' and '.join(parts)}: {verdict}."

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 from corrbandits.stress.priors import AS_GIVEN
 
 UNINFORMATIVE, FIXED, SURVIVORS = "uninformative", ("printed", "plain"), ("elimination", "refitting")
+HELD = "fixed"
+"""The name, in the CSV, of the fixed prior in just the runs in which survivors were played."""
 
 TIE = 0.02
 """Two regrets are alike if they differ by no more than this share of the larger."""
@@ -85,7 +87,7 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
     for factor in ("confidence", "length"):
         found |= _safe(factor, _factor_curve(at_end, main, kind, factor), level)
         found |= _initial(factor, at_end, main, kind, found[f"{factor}_best"])
-    return found | _worst(at_end) | _safest(at_end, kind) | _corners(at_end, main)
+    return found | _worst(at_end) | _safest(at_end, kind) | _corners(at_end)
 
 
 def stretch(
@@ -221,14 +223,14 @@ def _safest(rows: Sequence[Row], kind: str) -> Found:
     return dict(zip(names, (*best, complete[best]), strict=True))
 
 
-def _corners(rows: Sequence[Row], main: str) -> Found:
+def _corners(rows: Sequence[Row]) -> Found:
     """Return the worst regret at the corners at which surviving beliefs were played, theirs and the fixed prior's.
 
     And the most that each of them costs beyond the fixed prior at the other corners, None if at none of them.
     """
     corners = dict.fromkeys(row[1:5] for row in rows if row.candidate in SURVIVORS)
     found: Found = {"corners": list(corners)}
-    fixed = {row[1:5]: row.mean for row in rows if row.candidate == main and row[1:5] in corners}
+    fixed = {row[1:5]: row.mean for row in rows if row.candidate == HELD}
     worst = max(fixed, key=lambda corner: fixed[corner], default=None)
     found["corners_given"] = max(fixed.values(), default=None)
     for name in SURVIVORS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from corrbandits.ensemble import Kept
 from corrbandits.environments import Environment
 from corrbandits.outputs import write_file
 from corrbandits.policies import Policy
-from corrbandits.stress.findings import SURVIVORS, UNINFORMATIVE, Row, findings, verdict
+from corrbandits.stress.findings import HELD, SURVIVORS, UNINFORMATIVE, Row, findings, verdict
 from corrbandits.stress.play import FORMAT, Plan, played
 from corrbandits.stress.priors import (
     CONFIDENCE,
@@ -57,29 +57,42 @@ class StressTest:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of the CSV: mean regret over runs and the 95 % t-interval of that mean, NaN with one run."""
+        """The rows of the CSV: mean regret over runs and the 95 % t-interval of that mean, NaN with one run.
+
+        Where survivors were played, "fixed" is the policy on its fixed prior in the same runs as they.
+        """
+        names: list[str] = self.data["candidate"].values.tolist()
+        played = ~np.isnan(self.data["regret"].values[..., -1])
+        rows = [
+            row
+            for i, name in enumerate(names)
+            for j in range(played.shape[1])
+            for row in self._rows(name, i, j, played[i, j])
+        ]
+        beside = played[[name in SURVIVORS for name in names]].any(axis=0)
+        main = names.index(self.data.attrs["candidate"])
+        return (*rows, *(row for j, there in enumerate(beside) for row in self._rows(HELD, main, j, there)))
+
+    def _rows(self, name: str, i: int, j: int, there: Any) -> Iterator[Row]:
+        """Yield the rows of a candidate in a setting, over these runs."""
         from scipy.special import stdtrit
 
-        values, initial, surface = (self.data[name].values for name in ("regret", "initialisation", "surface"))
-        flat = values[self.data["candidate"].values.tolist().index(UNINFORMATIVE)]
-        times = [int(t) for t in self.data["time"].values]
-        labels = [self.data[name].values.tolist() for name in ("kind", "accuracy", "confidence", "length")]
-        rows = []
-        for i, candidate in enumerate(self.data["candidate"].values.tolist()):
-            for j, setting in enumerate(zip(*labels, strict=True)):
-                there = ~np.isnan(values[i, j, :, -1])
-                played, n = values[i, j][there], int(there.sum())
-                met = [there & (surface == k) for k in np.unique(surface[there])]
-                half = stdtrit(n - 1, (1 + LEVEL) / 2) / np.sqrt(n) if n > 1 else np.nan
-                for k, time in enumerate(times if n else ()):
-                    mean = float(played[:, k].mean())
-                    margin = float(half * played[:, k].std(ddof=1)) if n > 1 else np.nan
-                    band = mean, mean - margin, mean + margin
-                    better = [verdict(*(x[j, of, k].mean() for x in (values[i], flat))) == "helps" for of in met]
-                    more = float(initial[i, j][there].mean()), len(met), sum(better)
-                    row: Any = (str(candidate), *setting, time, n, *band, *more)
-                    rows.append(Row(*row))
-        return tuple(rows)
+        data, n = self.data, int(there.sum())
+        if not n:
+            return
+        values, surface = data["regret"].values, data["surface"].values
+        flat = values[data["candidate"].values.tolist().index(UNINFORMATIVE)]
+        setting = [data[field].values.tolist()[j] for field in Setting._fields]
+        met = [there & (surface == k) for k in np.unique(surface[there])]
+        half = stdtrit(n - 1, (1 + LEVEL) / 2) / np.sqrt(n) if n > 1 else np.nan
+        initial = float(data["initialisation"].values[i, j][there].mean())
+        for k, time in enumerate(data["time"].values.tolist()):
+            regret = values[i, j, there, k]
+            mean = float(regret.mean())
+            margin = float(half * regret.std(ddof=1)) if n > 1 else np.nan
+            better = sum(verdict(values[i, j, of, k].mean(), flat[j, of, k].mean()) == "helps" for of in met)
+            about: Any = (mean, mean - margin, mean + margin, initial, len(met), better)
+            yield Row(*(name, *setting, time, n), *about)
 
     def to_csv(self) -> str:
         """Return a row per candidate, setting and time as CSV text, every number with all its digits."""

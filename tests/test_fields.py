@@ -124,9 +124,14 @@ def test_the_page_s_family_of_truths_is_one(tmp_path):
     text = PAGE.read_text(encoding="utf-8")
     files = dict(re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     assert len(files["meadow.toml"].splitlines()) <= 15
-    path = tmp_path / "both.toml"
-    path.write_text(files["meadow.toml"] + files["family.toml"], encoding="utf-8")
-    assert len(stress_settings.load(path)["truth"]) == 20
+    sites = re.search(r"^(name,x,y,.*?yield1991\n.*?)\n```$", text, re.MULTILINE | re.DOTALL).group(1)
+    (tmp_path / "sites.csv").write_text(sites, encoding="utf-8")
+    family = files["family.toml"]
+    columns, draws = re.search(r"^truth_columns = .*$", family, re.MULTILINE)[0], family.split("# or: ")[1].strip()
+    path = tmp_path / "family.toml"
+    for text_of_file, number in ((family, 2), (family.replace(columns, draws), 20)):
+        path.write_text(text_of_file, encoding="utf-8")
+        assert len(stress_settings.load(path)["truth"]) == number
 
 
 def test_the_picture_of_the_remarks_is_the_one_the_command_draws(tmp_path):

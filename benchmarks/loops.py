@@ -144,4 +144,4 @@ def time_naive(shape: tuple[int, int], horizon: int) -> None:
 
 def _covariance(problem: Problem) -> Array:
     """Return the prior's covariance, the loop's own to change."""
-    return np.array(problem.prior.covariance)  # type: ignore[attr-defined]
+    return np.array(problem.prior.covariance)

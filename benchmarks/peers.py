@@ -103,7 +103,7 @@ def bayesianbandits(problem: Problem, policy: str) -> Loop:
     from bayesianbandits import Arm, LipschitzContextualAgent, NormalRegressor, ThompsonSampling, UpperConfidenceBound
     from bayesianbandits.featurizers import FunctionArmFeaturizer
 
-    factor = np.linalg.cholesky(problem.prior.covariance)  # type: ignore[attr-defined]
+    factor = np.linalg.cholesky(problem.prior.covariance)
     features = np.ascontiguousarray(factor.T)  # (features, arms)
     context, means = np.ones((1, 1)), problem.environment.means - MEAN
     rules = {"Thompson sampling": ThompsonSampling, "UpperConfidenceBound": lambda: UpperConfidenceBound(alpha=0.999)}

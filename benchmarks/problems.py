@@ -37,7 +37,7 @@ class Problem:
     @cached_property
     def widths(self) -> Array:
         """How many standard deviations each decision's limit lies above the mean."""
-        return np.asarray(self.policy.width(np.arange(1, self.horizon + 1), self.arms))  # type: ignore[attr-defined]
+        return np.asarray(self.policy.width(np.arange(1, self.horizon + 1), self.arms))
 
     def eps(self, run: int = 0) -> Array:
         """Return the noise that `simulate` draws for a run."""

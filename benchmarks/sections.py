@@ -25,6 +25,7 @@ NAIVE_ALONE = "naive NumPy, in a process of its own"
 C, JAX, SKLEARN, BOTORCH = "C", "JAX scan", "scikit-learn", "BoTorch"
 AT_LEAST = {
     (NAIVE, 100): 13,
+    (NAIVE, 1000): 20,
     (NAIVE_ALONE, 1000): 20,
     (IN_PLACE, 100): 9,
     (IN_PLACE, 1000): 7,

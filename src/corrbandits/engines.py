@@ -93,7 +93,8 @@ class CompiledPlayer(Player):
         from corrbandits import compiled
 
         assert isinstance(belief, GaussianBelief)
-        self._policy, self._arms, self._done = policy, belief.arms, 0
+        self._policy, self._arms = policy, belief.arms
+        self._done = self.initialisation = 0
         self._sums, self._progress = belief.sums.copy(), np.array([0, 1])
         self._fixed = (
             environment.means,
@@ -112,11 +113,6 @@ class CompiledPlayer(Player):
             self.cost = belief.arms
         self._go_on = _loop(policy, belief, self._state, rng)
 
-    @property
-    def initialisation(self) -> int:  # type: ignore[override]
-        """How many steps of initialisation there were."""
-        return int(self._progress[0])
-
     def play(self, noise: Array, arms: Integers, rewards: Array) -> None:
         """Make as many decisions as there is noise, without Python in between."""
         from corrbandits.compiled import Run
@@ -126,6 +122,7 @@ class CompiledPlayer(Player):
         schedule = _schedule(self._policy, self._arms, self._done, self._done + noise.size)
         self._go_on(Run(*self._fixed, noise, arms, rewards), schedule)
         self._done += noise.size
+        self.initialisation = int(self._progress[0])
         if not np.isfinite(rewards).all():
             checks.number("a reward", float(rewards[~np.isfinite(rewards)][0]))
 

@@ -249,7 +249,8 @@ def weighted_squares(S: Array, weights: Array) -> Array:
     BLAS has one thread for a product of so few numbers as there are in 512 rows, and is held to one beyond.
     """
     if len(S) <= 512:
-        return np.square(S).dot(weights)  # type: ignore[no-any-return]
+        squares: Array = np.square(S).dot(weights)
+        return squares
     with one_thread():
         return np.concatenate([np.square(S[k : k + 256]).dot(weights) for k in range(0, len(S), 256)])
 

@@ -33,6 +33,7 @@ refresh: $(READY)  ## what the documents show of the program, anew
 
 bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BENCH_BIN)/python -m benchmarks $(BENCH)
+	@$(BENCH_BIN)/python -m benchmarks.studies $(filter-out --without-scale --again,$(BENCH))
 
 lock: $(READY)  ## both lock files anew from pyproject.toml
 	@$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \

@@ -29,6 +29,7 @@ PACKAGES = (
     "bayesianbandits",
     "pymab",
     "river",
+    "optuna",
 )
 
 

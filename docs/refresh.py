@@ -42,6 +42,29 @@ def with_output(text: str) -> str:
     return text
 
 
+def with_session(text: str) -> str:
+    """Return the page on studies with what its commands print now, the last ones on a PostgreSQL of this moment."""
+    sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+    import session
+
+    from databases import Server
+
+    server = Server()
+    try:
+        with tempfile.TemporaryDirectory() as folder, server.database() as url:
+            blocks = iter([*session.outputs(text, Path(folder), url)])
+
+            def shown(_: re.Match[str]) -> str:
+                command, _, printed, _ = next(blocks)
+                return f"```console\n$ {command}\n{printed.rstrip()}\n```"
+
+            text = session.COMMAND.sub(shown, text)
+            shutil.copy(Path(folder) / "results" / "meadow-map.png", HERE / "study-map.png")
+    finally:
+        server.end()
+    return text
+
+
 def findings() -> str:
     """Return the errata as text of a page."""
     lines = []
@@ -67,7 +90,8 @@ def with_findings(text: str) -> str:
 
 def main() -> None:
     for page in sorted(HERE.glob("*.md")):
-        text = with_output(page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
+        text = with_session(text) if page.name == "ask-and-tell.md" else with_output(text)
         page.write_text(with_findings(text), encoding="utf-8")
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([BIN / "corrbandits", "reproduce", "--out", out], check=True)

@@ -267,3 +267,14 @@ def test_the_widths_of_ucb1_at_many_times_are_those_of_each():
     assert policy.width(t).tolist() == [policy.width(int(k)) for k in t]
     assert policy.width(11) == pytest.approx(3 * math.sqrt(2 * math.log(10)), rel=1e-15)
     assert policy.width(1) == policy.width(2) == 0
+
+
+def test_ucb1_takes_an_arm_whose_reward_is_awaited_for_taken():
+    prior = Independent(mean=7.0, variance=np.inf, noise_variance=1.0, arms=3).observe(0, 1.0)
+    taken = []
+    for t in range(2, 6):
+        taken.append(UCB1().choose(prior.assume(taken) if taken else prior, t))
+    assert sorted(taken[:2]) == [1, 2]
+    index = UCB1(scale=2.0).index(prior.assume([1, 1, 0]), 4)
+    width = 2.0 * math.sqrt(2 * math.log(3))
+    assert index == pytest.approx([1.0 + width / math.sqrt(2), 7.0 + width / math.sqrt(2), math.inf])

@@ -33,8 +33,18 @@ def test_python_snippets_print_what_they_say(page, tmp_path, monkeypatch):
     assert result.failed == 0
 
 
+SESSION = ROOT / "docs" / "ask-and-tell.md"
+
+
+def from_docs(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def commands():
-    for page in PAGES:
+    for page in (page for page in PAGES if page != SESSION):
         for text in blocks(page, "console"):
             for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 command, _, expected = part.partition("\n")
@@ -55,6 +65,15 @@ def test_commands_print_what_they_say(page, command, expected, tmp_path):
     assert doctest.OutputChecker().check_output(expected, done.stdout, flags), done.stdout
 
 
+@pytest.mark.slow
+def test_the_session_with_a_study_goes_as_shown_to_the_second_persons_database(tmp_path, postgres):
+    shown = [*from_docs("session").outputs(SESSION.read_text(encoding="utf-8"), tmp_path, postgres)]
+    assert any("import meadow.jsonl" in command for command, *_ in shown)
+    for command, expected, printed, code in shown:
+        assert code == ("not yet enough" in printed), command
+        assert printed.split() == expected.split(), command
+
+
 def test_help_fits_one_screen():
     done = subprocess.run([BIN / "corrbandits", "--help"], capture_output=True, text=True, env={"COLUMNS": "80"})
     assert len(done.stdout.splitlines()) <= 24
@@ -64,10 +83,19 @@ def test_help_fits_one_screen():
 def test_every_command_is_documented():
     from corrbandits.commands import app
 
-    names = {command.name or command.callback.__name__ for command in app.registered_commands}
     documented = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    for name in names:
+    named = list(command_names(app))
+    assert "study create" in named
+    for name in named:
         assert f"$ corrbandits {name} --help" in documented
+
+
+def command_names(app, before=""):
+    for command in app.registered_commands:
+        yield before + (command.name or command.callback.__name__)
+    for group in app.registered_groups:
+        yield before + group.name
+        yield from command_names(group.typer_instance, f"{before}{group.name} ")
 
 
 def test_every_public_name_is_documented_with_an_example():
@@ -101,17 +129,13 @@ def test_every_row_of_the_tables_points_at_code_and_tests_that_exist(page):
 
 
 def test_the_page_lists_every_finding_as_the_records_say():
-    spec = importlib.util.spec_from_file_location("refresh", ROOT / "docs" / "refresh.py")
-    refresh = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(refresh)
+    refresh = from_docs("refresh")
     page = (ROOT / "docs" / "theory-and-errata.md").read_text(encoding="utf-8")
     assert refresh.with_findings(page) == page
 
 
 def test_the_factor_costs_more_the_more_arms_are_correlated():
-    spec = importlib.util.spec_from_file_location("factor", ROOT / "docs" / "factor.py")
-    factor = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(factor)
+    factor = from_docs("factor")
     ratios = []
     for side, length in ((4, 1.0), (12, 30.0)):
         found = factor.regret(side, length, surfaces=6)

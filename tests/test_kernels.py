@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import kernels as sk
 
 from contracts import QUICK
@@ -17,6 +18,7 @@ from corrbandits.kernels import (
     Matern52,
     RationalQuadratic,
     SquaredExponential,
+    WithDeviations,
 )
 
 RNG = np.random.default_rng(0)
@@ -214,3 +216,17 @@ def test_other_kernels_of_great_circles_are_indefinite_and_refused(kernel):
     assert eigenvalues[0] < -0.01  # of some 10: rounding is 1e-14
     with pytest.raises(ValueError, match=f"{kernel.__name__} of a great_circle distance.*distance='chordal'"):
         kernel(30_000.0, "great_circle")
+
+
+def test_deviations_scale_each_point_by_its_own():
+    rng = np.random.default_rng(0)
+    where, deviation = rng.normal(size=(7, 2)), rng.uniform(0, 3, size=7)
+    points = np.column_stack([where, deviation])
+    kernel = WithDeviations(Exponential(2.0))
+    expected = np.diag(deviation) @ np.exp(-cdist(where, where) / 2.0) @ np.diag(deviation)
+    assert kernel(points) == pytest.approx(expected)
+    assert kernel(points[:2], points[2:]) == pytest.approx(expected[:2, 2:])
+    assert kernel != WithDeviations(Exponential(3.0))
+    for bad in ([[1.0, 2.0, -1.0]], [[1.0]], [3.0]):
+        with pytest.raises(ValueError, match="standard deviation"):
+            kernel(bad)

@@ -28,11 +28,12 @@ def test_heavy_libraries_load_only_when_used():
         run(
             "import sys, json, corrbandits as cb\n"
             "cb.UCL, cb.Correlated, cb.Exponential, cb.GaussianBandit, cb.simulate, cb.Trace, cb.Thompson\n"
-            "cb.landscapes, cb.theory, cb.plots\n"
+            "cb.landscapes, cb.theory, cb.plots, cb.adapters\n"
             "print(json.dumps(sorted(m for m in sys.modules if '.' not in m)))"
         )
     )
     heavy = {"scipy", "numba", "matplotlib", "xarray", "pandas", "h5py", "h5netcdf", "typer", "rich", "threadpoolctl"}
+    heavy |= {"sqlalchemy", "psycopg", "gymnasium", "optuna"}
     assert heavy.isdisjoint(loaded)
 
 

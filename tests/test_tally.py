@@ -131,3 +131,11 @@ def test_more_rewards_than_a_double_can_count_are_refused():
         belief.merge(belief)
     with pytest.raises(OverflowError, match=r"at most 2\^53"):
         belief.observe_all([1, 0], [0.0, 0.0])
+
+
+def test_a_wider_tally_has_seen_the_same():
+    tally = Tally.empty(2).plus([(1, 2, 0.1), (0, 1, 1e300)])
+    wider = tally.widened(4).plus([(3, 1, 2.0)])
+    assert wider.counts.tolist() == [1, 2, 0, 1]
+    assert wider.sums.tolist() == [1e300, 0.1, 0.0, 2.0]
+    assert tally.counts.tolist() == [1, 2]

@@ -11,13 +11,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corrbandits import audit, errata, evidence, landscapes, plots, remarks, theory
+    from corrbandits import adapters, audit, errata, evidence, landscapes, plots, remarks, stress, theory
     from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
     from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
     from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
+    from corrbandits.journal import Journal
     from corrbandits.kernels import Exponential, Kernel, Matern32, Matern52, RationalQuadratic, SquaredExponential
     from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, Policy
     from corrbandits.simulation import simulate
+    from corrbandits.study import Study, Trial
     from corrbandits.survivors import Elimination, Refitting
     from corrbandits.trace import Trace
 
@@ -27,13 +29,15 @@ _HOMES = {
     "baselines": ("UCB1", "EpsilonGreedy", "KnowledgeGradient", "Thompson", "Uniform"),
     "belief": ("Belief", "Beta", "Correlated", "Implicit", "Independent"),
     "environments": ("BernoulliBandit", "Environment", "GaussianBandit"),
+    "journal": ("Journal",),
     "kernels": ("Exponential", "Kernel", "Matern32", "Matern52", "RationalQuadratic", "SquaredExponential"),
     "policies": ("GPUCB", "UCL", "BayesUCB", "CorrelatedUCL", "Greedy", "Policy"),
     "simulation": ("simulate",),
+    "study": ("Study", "Trial"),
     "survivors": ("Elimination", "Refitting"),
     "trace": ("Trace",),
 }
-_MODULES = ("audit", "errata", "evidence", "landscapes", "plots", "remarks", "stress", "theory")
+_MODULES = ("adapters", "audit", "errata", "evidence", "landscapes", "plots", "remarks", "stress", "theory")
 
 __all__ = [
     "GPUCB",
@@ -53,6 +57,7 @@ __all__ = [
     "Greedy",
     "Implicit",
     "Independent",
+    "Journal",
     "Kernel",
     "KnowledgeGradient",
     "Matern32",
@@ -61,9 +66,12 @@ __all__ = [
     "RationalQuadratic",
     "Refitting",
     "SquaredExponential",
+    "Study",
     "Thompson",
     "Trace",
+    "Trial",
     "Uniform",
+    "adapters",
     "audit",
     "errata",
     "evidence",
@@ -71,6 +79,7 @@ __all__ = [
     "plots",
     "remarks",
     "simulate",
+    "stress",
     "theory",
 ]
 

@@ -11,7 +11,7 @@ import numpy as np
 from corrbandits import checks
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.checks import Array, Integers
-from corrbandits.policies import IndexPolicy, Policy, best, gaussian
+from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, IndexPolicy, Policy, best, gaussian
 
 
 @final
@@ -37,7 +37,8 @@ class Thompson(Policy):
 class UCB1(IndexPolicy):
     """UCB1: the average reward and scale sqrt(2 log(t - 1) / n_i); every arm once first. It ignores the prior.
 
-    scale = 1 suits rewards in [0, 1]; for others, their range, or the deviation of the noise.
+    scale = 1 suits rewards in [0, 1]; for others, their range, or the deviation of the noise. Awaited rewards count in
+    n_i; an arm that has none but these has the belief's mean for its average.
 
     >>> from corrbandits.belief import Independent
     >>> belief = Independent(noise_variance=1.0, arms=2).observe([0, 1], [0.0, 1.0])
@@ -53,10 +54,13 @@ class UCB1(IndexPolicy):
     def index(self, belief: Belief, t: int) -> Array:
         """Return the average and the confidence width; +inf for an arm never taken."""
         t = checks.integer("t", t, least=1)
-        seen = belief.counts > 0
-        counts = belief.counts[seen]
+        counts, average = belief.counts, belief.mean
+        if belief.awaited:
+            counts = counts + np.bincount(belief.awaited, minlength=belief.arms)
+        seen, taken = belief.counts > 0, counts > 0
+        average = np.divide(belief.sums, belief.counts, out=average.copy(), where=seen)
         index = np.full(belief.arms, np.inf)
-        index[seen] = belief.sums[seen] / counts + self.width(t) / np.sqrt(counts)
+        index[taken] = average[taken] + self.width(t) / np.sqrt(counts[taken])
         return index
 
     def width(self, t: Any) -> Any:
@@ -162,6 +166,11 @@ class Uniform(Policy):
 
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
         return _at(checks.generator(type(self).__name__, rng).random(), belief, arms)
+
+
+_RULES = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Thompson, KnowledgeGradient, UCB1, EpsilonGreedy, Greedy, Uniform)
+RULES: dict[str, Any] = {rule.__name__: rule for rule in _RULES}
+"""Every rule of the package by name, the paper's too."""
 
 
 def _slopes(belief: GaussianBelief, arm: int) -> Array:

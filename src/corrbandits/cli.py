@@ -1,6 +1,7 @@
 """The command line's entrance: run a command, and turn what can go wrong into one message and an exit code.
 
-Exit codes: 0 done, 1 a claim of the paper or a finding was not met, 2 bad input or no room, 130 stopped by Ctrl-C.
+Exit codes: 0 done; 1 a claim of the paper or a finding was not met, or a study may not yet stop; 2 bad input or no
+room; 3 a study's database could not be reached or written, nothing is lost, do the same again; 130 stopped by Ctrl-C.
 The commands, and with them all libraries, load within `main`, so that Ctrl-C is one line from the first moment on.
 """
 
@@ -16,6 +17,7 @@ from itertools import pairwise
 from typing import NoReturn
 
 STOPPED = 130
+UNREACHED = 3
 
 
 def main() -> None:
@@ -40,7 +42,7 @@ def main() -> None:
     except ArithmeticError as error:
         _end(f"numbers grew beyond what can be computed with ({error}). Bring rewards and variances nearer to 1.", 2)
     except (ValueError, OSError, ImportError) as error:
-        _end(" ".join([str(error), *getattr(error, "__notes__", ())]), 2)
+        _end(" ".join([str(error), *getattr(error, "__notes__", ())]), _code(error))
 
 
 def _refuse_an_empty_name(arguments: list[str]) -> None:
@@ -64,6 +66,12 @@ def _remarks() -> Iterator[None]:
     finally:
         log.removeHandler(shown)
         log.setLevel(level)
+
+
+def _code(error: Exception) -> int:
+    """Return the exit code of an error."""
+    journal = sys.modules.get("corrbandits.journal")  # if nobody has loaded it, the error is not its own
+    return UNREACHED if journal is not None and isinstance(error, journal.JournalError) else 2
 
 
 def _end(message: str, code: int) -> NoReturn:

@@ -32,24 +32,15 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits import checks, landscapes
-from corrbandits.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
+from corrbandits.baselines import RULES
 from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
 from corrbandits.checks import Array
 from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
-from corrbandits.kernels import Exponential, Kernel, Matern32, Matern52, RationalQuadratic, Scaled, SquaredExponential
-from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy, IndexPolicy, Policy
+from corrbandits.kernels import KERNELS, Kernel, Scaled
+from corrbandits.policies import IndexPolicy, Policy
 from corrbandits.settings import Table, read_toml
 from corrbandits.tables import Column, numeric_column, places, read_columns
 
-KERNELS: dict[str, Any] = {
-    "exponential": Exponential,
-    "squared_exponential": SquaredExponential,
-    "matern32": Matern32,
-    "matern52": Matern52,
-    "rational_quadratic": RationalQuadratic,
-}
-_RULES = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Thompson, KnowledgeGradient, UCB1, EpsilonGreedy, Greedy, Uniform)
-RULES: dict[str, Any] = {rule.__name__: rule for rule in _RULES}
 LANDSCAPES = {"two_peaks": landscapes.two_peaks}
 
 A_PRIOR = "[priors.flat] with variance = inf"

@@ -8,7 +8,7 @@
 
 The paper's own kernel is `Exponential`: exp(-distance / length), the distance not squared. Kernels add, multiply
 and scale: `10 * Exponential(3.0) + 0.5 * SquaredExponential(8.0)`. Each is a correlation (1 at distance 0) until it
-is scaled.
+is scaled. `WithDeviations` scales each arm by its own standard deviation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeGuard, final
 
 import numpy as np
 
@@ -103,6 +103,26 @@ class Scaled(Kernel):
     def __call__(self, points: Any, others: Any = None) -> Array:
         """Return the scaled covariance."""
         return self.variance * self.kernel(points, others)
+
+
+@final
+@dataclass(frozen=True)
+class WithDeviations(Kernel):
+    """A kernel for arms that are not all equally uncertain: a point's last coordinate is its standard deviation.
+
+    The covariance of two points is the kernel's, of their other coordinates, times both deviations.
+
+    >>> WithDeviations(Exponential(3.0))([[0.0, 2.0]], [[0.0, 2.0], [3.0, 5.0]]).round(4)
+    array([[4.    , 3.6788]])
+    """
+
+    kernel: Kernel
+
+    def __call__(self, points: Any, others: Any = None) -> Array:
+        """Return the scaled covariance."""
+        x = _with_deviations(points)
+        y = x if others is None else _with_deviations(others)
+        return np.asarray(x[:, -1:] * y[:, -1] * self.kernel(x[:, :-1], y[:, :-1]))
 
 
 @dataclass(frozen=True)
@@ -263,6 +283,29 @@ def depends_on_offset(kernel: Covariance) -> bool:
     return isinstance(kernel, Stationary) and kernel.distance in ("euclidean", "cityblock")
 
 
+KERNELS: dict[str, type[Stationary]] = {
+    "exponential": Exponential,
+    "squared_exponential": SquaredExponential,
+    "matern32": Matern32,
+    "matern52": Matern52,
+    "rational_quadratic": RationalQuadratic,
+}
+"""The kernels of a distance, by what they are called in files and on the command line."""
+
+
+def made_of_ours(kernel: Covariance) -> TypeGuard[Kernel]:
+    """Return whether a kernel and all its parts are of this module: then its fields say all there is to say of it.
+
+    >>> made_of_ours(10 * Exponential(3.0)), made_of_ours(Exponential(3.0) + (lambda points, others: 1.0))
+    (True, False)
+    """
+    if isinstance(kernel, (Scaled, WithDeviations)):
+        return made_of_ours(kernel.kernel)
+    if isinstance(kernel, (Sum, Product)):
+        return made_of_ours(kernel.one) and made_of_ours(kernel.other)
+    return type(kernel) in KERNELS.values()
+
+
 def _covariance(other: Any) -> Covariance:
     if not callable(other):
         raise TypeError(
@@ -270,6 +313,16 @@ def _covariance(other: Any) -> Covariance:
         )
     result: Covariance = other
     return result
+
+
+def _with_deviations(points: Any) -> Array:
+    x = checks.points("points", points)
+    if x.shape[1] < 2 or not (x[:, -1] >= 0).all():
+        raise ValueError(
+            "WithDeviations needs a standard deviation, at least 0, behind the coordinates of each point, but "
+            f"{x[x[:, -1].argmin()].tolist()} came."
+        )
+    return x
 
 
 def _on_unit_sphere(degrees: Array) -> Array:

@@ -138,6 +138,10 @@ class Elimination(GaussianBelief):
         self.mean, self.variance = map(frozen, _moments(self.weights[alive], self._alive()))
         return self
 
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return the priors side by side, and delta."""
+        return {"beliefs": [type(b)(**b.prior_arguments()) for b in self._beliefs], "delta": self._delta}
+
     def _same_prior(self, other: Elimination) -> bool:
         if self._delta != other._delta or len(self._beliefs) != len(other._beliefs):
             return False
@@ -247,6 +251,11 @@ class Refitting(GaussianBelief):
         """Complete a belief that is being made."""
         self._now, self.mean, self.variance, self._tally = now, now.mean, now.variance, now._tally
         return self
+
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return the prior's mean, kernel and coordinates, and the noise variance."""
+        where = {"kernel": self._given, "coordinates": self._points}
+        return {"mean": self._first.prior_arguments()["mean"], **where, "noise_variance": self.noise_variance}
 
     def _same_prior(self, other: Refitting) -> bool:
         return (

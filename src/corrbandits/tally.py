@@ -78,6 +78,11 @@ class Tally:
         exact = {arm: mine.get(arm, 0) + yours.get(arm, 0) for arm in {*mine, *yours}}
         return Tally(counts + other_counts, exact, self._largest + other._largest)
 
+    def widened(self, arms: int) -> Tally:
+        """Return the tally of more arms, nothing seen of the new ones."""
+        counts, exact = self._added()
+        return Tally(np.concatenate([counts, np.zeros(arms - counts.size, dtype=np.int64)]), exact, self._largest)
+
     def sum_of(self, arm: int) -> float:
         """Return the correctly rounded sum of an arm's rewards."""
         return _rounded(arm, self.exact.get(arm, 0))

@@ -56,8 +56,8 @@ class Belief(ABC):
         if isinstance(arm, (int, np.integer)):
             k = checks.arm(arm, self.arms)
             if not self._open:
-                return self._updated(k, self._reward(reward))
-            return self._seen()._updated(k, self._reward(reward))._awaiting(self._open, (k,))
+                return self._updated(k, self.checked_reward(reward))
+            return self._seen()._updated(k, self.checked_reward(reward))._awaiting(self._open, (k,))
         arms = checks.arm_array(arm, self.arms)
         rewards = np.atleast_1d(checks.finite("rewards", reward))
         if rewards.shape != arms.shape:
@@ -65,7 +65,7 @@ class Belief(ABC):
                 f"as many rewards as arms are needed, but {arms.size} arms and rewards of shape {rewards.shape} came."
             )
         entries = zip(arms.tolist(), rewards.tolist(), strict=True)
-        return self._after((k, 1, self._reward(r)) for k, r in entries)
+        return self._after((k, 1, self.checked_reward(r)) for k, r in entries)
 
     def observe_all(self, counts: Any, sums: Any) -> Self:
         """Return the belief after further `counts` rewards of each arm that sum to `sums`."""
@@ -126,6 +126,10 @@ class Belief(ABC):
         """Return one draw of all mean rewards."""
 
     @abstractmethod
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return what the class is called with to make the prior that this belief came from."""
+
+    @abstractmethod
     def _same_prior(self, other: Self) -> bool: ...
 
     @abstractmethod
@@ -156,7 +160,8 @@ class Belief(ABC):
     def _seen(self) -> Self:
         return self if self._told is None else self._told
 
-    def _reward(self, reward: Any) -> float:
+    def checked_reward(self, reward: Any) -> float:
+        """Return a reward as a number; refuse one that cannot be."""
         if type(reward) is float and math.isfinite(reward):
             return reward
         return checks.number("a reward", reward)

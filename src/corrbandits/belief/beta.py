@@ -70,13 +70,18 @@ class Beta(Belief):
         self.variance = frozen(self.mean * (self.failures / total) / (total + 1))
         return self
 
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return the prior's successes and failures."""
+        return {"successes": self._prior_successes, "failures": self._prior_failures}
+
     def _same_prior(self, other: Beta) -> bool:
         return np.array_equal(self._prior_successes, other._prior_successes) and np.array_equal(
             self._prior_failures, other._prior_failures
         )
 
-    def _reward(self, reward: Any) -> float:
-        r = super()._reward(reward)
+    def checked_reward(self, reward: Any) -> float:
+        """Return a reward, 0 or 1; refuse another."""
+        r = super().checked_reward(reward)
         if r not in (0.0, 1.0):
             raise ValueError(f"a Beta belief takes rewards 0 or 1, but {r:g} came.")
         return r

@@ -24,7 +24,7 @@ from corrbandits.gaussian import (
     spreads,
     weighted_squares,
 )
-from corrbandits.kernels import Covariance
+from corrbandits.kernels import Covariance, Kernel, made_of_ours
 from corrbandits.tally import Tally
 
 
@@ -36,8 +36,9 @@ class _Prior:
     doubles, and correlations exceed 1 by rounding alone, too little to grow.
     """
 
-    def __init__(self, mean: Array, covariance: Array) -> None:
+    def __init__(self, mean: Array, covariance: Array, made_of: tuple[Kernel, Array] | None = None) -> None:
         self.mean, self.covariance = frozen(mean), frozen(covariance)
+        self.made_of = made_of  # kernel and coordinates, if the kernel is one of ours
         largest = float(covariance.diagonal().max())
         self.least = 1e-12 * largest if 1e-120 < largest < 1e140 else math.inf
         self._drawing: tuple[Array, Array] | None = None
@@ -52,9 +53,9 @@ class _Prior:
                 self._drawing = frozen(root), frozen(finest)
             return self._drawing
 
-    def __reduce__(self) -> tuple[type[_Prior], tuple[Array, Array]]:
+    def __reduce__(self) -> tuple[type[_Prior], tuple[Array, Array, tuple[Kernel, Array] | None]]:
         """Copy and pickle without the root: it is as large as the covariance, and follows from it."""
-        return _Prior, (self.mean, self.covariance)
+        return _Prior, (self.mean, self.covariance, self.made_of)
 
 
 @final
@@ -80,11 +81,12 @@ class Correlated(GaussianBelief):
         covariance: Any = None,
         noise_variance: Any,
     ) -> None:
+        made_of = None
         if covariance is not None and kernel is None and coordinates is None:
             matrix = checks.finite("covariance", covariance)
         elif covariance is None and callable(kernel) and coordinates is not None:
             where = checks.points("coordinates", coordinates)
-            matrix = _covariance(kernel, where)
+            matrix, made_of = _covariance(kernel, where), (kernel, frozen(where)) if made_of_ours(kernel) else None
             if matrix.shape != (len(where), len(where)):
                 raise ValueError(
                     f"for {len(where)} points the kernel must give as many rows and columns, not {matrix.shape}."
@@ -96,7 +98,7 @@ class Correlated(GaussianBelief):
             )
         matrix = refuse_indefinite(matrix)
         arms = len(matrix)
-        self._prior = _Prior(checks.per_arm("mean", mean, arms), matrix)
+        self._prior = _Prior(checks.per_arm("mean", mean, arms), matrix, made_of)
         self.mean, self.covariance = self._prior.mean, self._prior.covariance
         self.variance = frozen(matrix.diagonal().copy())
         self._sound = bool(self.variance.min() > self._prior.least)
@@ -154,6 +156,12 @@ class Correlated(GaussianBelief):
     def finest(self) -> Array:
         """Return the variances below which `sample` no longer corrects a draw from the prior."""
         return self._prior.drawing()[1]
+
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return the prior's mean, its kernel and coordinates or its covariance, and the noise variance."""
+        of = self._prior.made_of
+        related = {"covariance": self._prior.covariance} if of is None else {"kernel": of[0], "coordinates": of[1]}
+        return {"mean": self._prior.mean, **related, "noise_variance": self.noise_variance}
 
     def _same_prior(self, other: Correlated) -> bool:
         return self._prior is other._prior or (

@@ -244,6 +244,11 @@ class Implicit(GaussianBelief):
             )
         return self._changed(mean=frozen(mean), variance=frozen(variance), _tally=tally, _told=None, _open=())
 
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return the prior's mean, kernel and coordinates, and the noise variance."""
+        where = {"kernel": self._prior.kernel, "coordinates": self._prior.points}
+        return {"mean": self._prior_mean, **where, "noise_variance": self.noise_variance}
+
     def _same_prior(self, other: Implicit) -> bool:
         mine, yours = self._prior, other._prior
         return (

@@ -58,6 +58,10 @@ class Independent(GaussianBelief):
             self.mean + np.sqrt(self.variance) * checks.generator("a belief", rng).standard_normal(self.arms)
         )
 
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return the prior's mean and variance, and the noise variance."""
+        return {"mean": self._prior_mean, "variance": self._prior_variance, "noise_variance": self.noise_variance}
+
     def _same_prior(self, other: Independent) -> bool:
         return (
             np.array_equal(self._prior_mean, other._prior_mean)

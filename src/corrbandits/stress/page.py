@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from corrbandits.experiment import RULES
+from corrbandits.baselines import RULES
 from corrbandits.stress import view
 from corrbandits.stress.charts import LINES, charts, key
 

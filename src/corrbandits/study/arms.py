@@ -1,0 +1,184 @@
+"""The arms of a study: what they are called, where they lie, what else is known of them."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.checks import Array
+
+AXES = (("latitude", "longitude"), ("x", "y"), ("x",))
+"""Columns that say where arms lie."""
+
+MOST_SIGNS = 200
+
+
+@final
+@dataclass(frozen=True)
+class Arms:
+    """The arms: their number, their names, where they lie, and a column for each attribute.
+
+    Arms without names are called by their numbers.
+
+    >>> arms = Arms.of({"name": ["brook", "hill"], "x": [0.0, 3.0], "y": [1.0, 1.0], "soil": ["loam", "sand"]}, 2)
+    >>> arms.index("hill"), arms.coordinates[1].tolist(), arms.attributes["soil"][1]
+    (1, [3.0, 1.0], 'sand')
+    """
+
+    count: int
+    names: tuple[str, ...] | None = None
+    axes: tuple[str, ...] = ()
+    coordinates: Array | None = None
+    attributes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(given: Any, count: int | None = None) -> Arms:
+        """Return arms from their names, from columns by name (a mapping or a data frame), or so many from nothing."""
+        if given is None and count is not None:
+            return Arms(count)
+        if hasattr(given, "columns") or isinstance(given, Mapping):
+            columns = {key: list(given[key]) for key in given}
+            longest = max((len(values) for values in columns.values()), default=0)
+            return _from_columns(
+                columns, checks.integer("the number of arms", longest if count is None else count, least=1)
+            )
+        if isinstance(given, str) or not isinstance(given, (Sequence, np.ndarray)):
+            raise TypeError(f"arms must be names, or columns by name such as name, x and y, but {given!r:.60} came.")
+        number = _number(count, len(given))
+        return Arms(number, _names(list(given), number))
+
+    def name(self, arm: int) -> str:
+        """Return what an arm is called."""
+        return str(arm) if self.names is None else self.names[arm]
+
+    def index(self, arm: Any) -> int:
+        """Return the index of an arm that is given by its index or, as text, by its name."""
+        if not isinstance(arm, str):
+            return checks.arm(arm, self.count)
+        if arm not in self._indices:
+            few = ", ".join(self.name(k) for k in range(min(self.count, 5)))
+            raise ValueError(
+                f"an arm must be one of the study's {self.count:,}, but {arm!r:.60} came. They are called {few}"
+                f"{', ...' if self.count > 5 else ''}."
+            )
+        return self._indices[arm]
+
+    @cached_property
+    def _indices(self) -> dict[str, int]:
+        return {self.name(k): k for k in range(self.count)}
+
+    def plus(self, more: Arms) -> Arms:
+        """Return these arms and more; refuse a name that there is, and columns that differ."""
+        if (self.names is None, self.axes, set(self.attributes)) != (more.names is None, more.axes, {*more.attributes}):
+            raise ValueError(
+                f"new arms must have the columns of the old ones, {self._columns()}, but they have {more._columns()}."
+            )
+        for name in more.names or ():
+            if name in self._indices:
+                raise ValueError(f"new arms need names of their own, but there is a {name!r} already.")
+        places = None if self.coordinates is None or more.coordinates is None else [self.coordinates, more.coordinates]
+        return Arms(
+            self.count + more.count,
+            None if self.names is None or more.names is None else self.names + more.names,
+            self.axes,
+            None if places is None else np.concatenate(places),
+            {key: (*values, *more.attributes[key]) for key, values in self.attributes.items()},
+        )
+
+    def ends_with(self, more: Arms) -> bool:
+        """Return whether the last of these arms are those, by name, place and attributes."""
+        if self.names is None or more.names is None or self.names[-more.count :] != more.names:
+            return False
+        same_place = more.coordinates is None or (
+            self.coordinates is not None and np.array_equal(self.coordinates[-more.count :], more.coordinates)
+        )
+        return same_place and all(
+            self.attributes.get(key, ())[-more.count :] == values for key, values in more.attributes.items()
+        )
+
+    def data(self) -> dict[str, Any]:
+        """Return the arms as data."""
+        data: dict[str, Any] = {"count": self.count}
+        if self.names is not None:
+            data["names"] = self.names
+        if self.coordinates is not None:
+            data |= {"axes": self.axes, "coordinates": self.coordinates.tolist()}
+        return data | ({"attributes": dict(self.attributes)} if self.attributes else {})
+
+    @staticmethod
+    def from_data(data: Mapping[str, Any]) -> Arms:
+        """Return the arms that data describe."""
+        if not isinstance(data, Mapping) or not isinstance(data.get("attributes", {}), Mapping):
+            raise ValueError(  # noqa: TRY004 - it is what came that is wrong, not who called
+                f"arms must be described by their count, names and coordinates, but {data!r:.60} came."
+            )
+        count = checks.integer("the number of arms", data.get("count"), least=1)
+        names = _names(list(data["names"]), count) if "names" in data else None
+        axes, places = tuple(data.get("axes", ())), None
+        if "coordinates" in data:
+            places = checks.points("coordinates", data["coordinates"])
+            if len(places) != count:
+                raise ValueError(f"coordinates must be given for {count} arms, but {len(places)} came.")
+        attributes = {key: _attribute(key, list(values), count) for key, values in data.get("attributes", {}).items()}
+        return Arms(count, names, axes, places, attributes)
+
+    def _columns(self) -> str:
+        names = [] if self.names is None else ["name"]
+        return ", ".join([*names, *self.axes, *self.attributes]) or "none"
+
+
+def checked_name(what: str, value: Any) -> str:
+    """Return a name: printable text, for it is shown in terminals, tables and files."""
+    name = checks.text(what, value)
+    unfit = next((sign for sign in name if unicodedata.category(sign)[0] == "C"), None)
+    if not name.strip() or name != name.strip() or len(name) > MOST_SIGNS or unfit is not None:
+        raise ValueError(
+            f"{what} must be 1 to {MOST_SIGNS} printable signs without a blank at either end, but {name!r:.60} came."
+        )
+    return name
+
+
+def _number(count: int | None, given: int) -> int:
+    return checks.integer("the number of arms", given if count is None else count, least=1)
+
+
+def _from_columns(columns: dict[Any, list[Any]], count: int) -> Arms:
+    for name, values in columns.items():
+        if len(values) != count:
+            raise ValueError(f"arms must have {count} entries in each column, but {name!r:.40} has {len(values)}.")
+    names = _names(columns.pop("name"), count) if "name" in columns else None
+    axes = next((axes for axes in AXES if set(axes) <= set(columns)), ())
+    places = checks.finite("coordinates", [columns.pop(axis) for axis in axes]).T.copy() if axes else None
+    attributes = {checked_name("a column", key): _attribute(key, values, count) for key, values in columns.items()}
+    return Arms(count, names, axes, places, attributes)
+
+
+def _names(given: list[Any], count: int) -> tuple[str, ...]:
+    names = tuple(checked_name("the name of an arm", name) for name in given)
+    if len(names) != count:
+        raise ValueError(f"there must be {count} names, one per arm, but {len(names)} came.")
+    if len(set(names)) < count:
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise ValueError(f"arms must have different names, but two are called {twice!r}. Rename one.")
+    return names
+
+
+def _attribute(name: Any, values: list[Any], count: int) -> tuple[Any, ...]:
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    for value in plain:
+        if not isinstance(value, (str, int, float, bool, type(None))) or (
+            isinstance(value, float) and not math.isfinite(value)
+        ):
+            raise ValueError(
+                f"an attribute is text, a finite number, true, false or None, but {value!r:.60} came in {name!r:.40}."
+            )
+    if len(plain) != count:
+        raise ValueError(f"an attribute needs {count} values, one per arm, but {name!r:.40} has {len(plain)}.")
+    return tuple(plain)

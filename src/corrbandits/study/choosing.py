@@ -1,0 +1,185 @@
+"""How a study chooses: by what its events say, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.belief import Belief
+from corrbandits.belief.mirror import mirrored, mirrored_sums, mirrored_value
+from corrbandits.blas import one_thread
+from corrbandits.checks import Array, Integers
+from corrbandits.policies import IndexPolicy, Policy
+from corrbandits.study.arms import Arms
+from corrbandits.study.ledger import Goal, Ledger
+from corrbandits.tally import Tally
+
+
+@final
+@dataclass(frozen=True)
+class Moment:
+    """All that one choice depends on."""
+
+    told: Belief  # after the rewards told so far, turned round if the goal is the least
+    open: tuple[int, ...]  # arms whose rewards are awaited
+    t: int
+    trial: int
+    last: int | None
+    candidates: Integers | None  # None for all arms
+    policy: Policy
+    seed: int
+
+    @property
+    def belief(self) -> Belief:
+        """What is known, the open trials assumed; in one order, so that it has the same bits for everybody."""
+        return self.told.assume(sorted(self.open)) if self.open else self.told
+
+    def choose(self, without: int | None = None) -> int:
+        """Return the arm that the policy takes, with or without one of them."""
+        candidates = self.candidates
+        if without is not None:
+            every = np.arange(self.told.arms) if candidates is None else candidates
+            candidates = every[every != without]
+        stream = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.trial,)))
+        with one_thread():
+            return self.policy.choose(self.belief, self.t, rng=stream, allowed=candidates, last=self.last)
+
+    def next(self, arm: int, *, repeat: bool) -> Moment:
+        """Return the moment after this arm has been asked for."""
+        candidates = self.candidates
+        if not repeat:
+            every = np.arange(self.told.arms) if candidates is None else candidates
+            candidates = every[every != arm]
+        t, trial = self.t + 1, self.trial + 1
+        return replace(self, open=(*self.open, arm), candidates=candidates, t=t, trial=trial, last=arm)
+
+
+def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequence[int] | None = None) -> Moment:
+    """Return the moment at which a ledger stands; `gone` are open trials that have just expired."""
+    settings = ledger.settings
+    waiting = tuple(arm for trial, arm in ledger.open.items() if trial not in gone)
+    candidates = None if allowed is None else np.unique(np.asarray(allowed, dtype=np.int64))
+    if not settings.repeat:
+        untried = ledger.tally.counts == 0
+        untried[list(waiting)] = False
+        every = np.arange(ledger.arms.count) if candidates is None else candidates
+        candidates = every[untried[every]]
+    t, number = ledger.time - len(gone), len(ledger.trials) + 1
+    return Moment(told, waiting, t, number, ledger.last, candidates, settings.policy, settings.seed)
+
+
+def told_belief(ledger: Ledger) -> Belief:
+    """Return what has been learnt, in the units of the rewards; by one fixed algorithm on counts and sums."""
+    tally = ledger.tally
+    with one_thread():
+        return ledger.prior.observe_all(tally.counts, tally.sums)
+
+
+def deciding_belief(ledger: Ledger, tally: Tally | None = None) -> Belief:
+    """Return what has been learnt, turned round if the goal is the least: policies take the largest.
+
+    With a tally, what would have been learnt from that one.
+    """
+    prior, seen = ledger.prior, ledger.tally if tally is None else tally
+    counts, sums = seen.counts, seen.sums
+    if ledger.settings.goal == "min":
+        prior, sums = mirrored(prior), mirrored_sums(prior, counts, sums)
+    with one_thread():
+        return prior.observe_all(counts, sums)
+
+
+@final
+@dataclass(frozen=True)
+class Alternative:
+    """An arm at the moment of a choice: what was believed of it, and its limit, the number it was compared by.
+
+    `limit` is None for rules that compare no limits.
+    """
+
+    arm: int
+    name: str
+    mean: float
+    deviation: float
+    limit: float | None
+
+
+@final
+@dataclass(frozen=True)
+class Explanation:
+    """Why an arm was chosen: what was believed of it then, the runner-up, and what the rule does with the same events.
+
+    `rank` is the place of its limit among all arms, 1 the best; it may be a later one while arms are tried for the
+    first time (`initial`: then the largest variance decides) or if some were not allowed. `mean_rank` is the place of
+    its mean. `replayed` is the arm that the rule chooses here and now from the same events.
+    """
+
+    trial: int
+    t: int
+    chosen: Alternative
+    rank: int | None
+    mean_rank: int
+    runner_up: Alternative | None
+    initial: bool
+    open: tuple[int, ...]
+    replayed: int
+
+    def __str__(self) -> str:
+        c, second = self.chosen, self.runner_up
+        text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c)}"
+        if self.rank is not None:
+            text += f"; of all arms number {self.rank} by its limit, {self.mean_rank} by its mean"
+        if self.initial:
+            text += "; chosen for its variance, to begin with"
+        return text + (f"\nrunner-up: {second.name}, {_said(second)}" if second else "\nno other arm could be chosen")
+
+
+def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
+    """Return why an arm was chosen at a moment."""
+    belief = at.belief
+    with one_thread():
+        limits = at.policy.index(belief, at.t) if isinstance(at.policy, IndexPolicy) else None
+    alone = at.candidates is not None and at.candidates.size == 1
+    second = None if alone or at.told.arms == 1 else at.choose(without=arm)
+    return Explanation(
+        trial=at.trial,
+        t=at.t,
+        chosen=_alternative(belief, limits, arm, arms, goal),
+        rank=None if limits is None else _rank(limits, arm),
+        mean_rank=_rank(belief.mean, arm),
+        runner_up=None if second is None else _alternative(belief, limits, second, arms, goal),
+        initial=bool(at.policy.pending(belief)[arm]),
+        open=at.open,
+        replayed=at.choose(),
+    )
+
+
+def allowed_arms(allowed: Any, arms: Arms) -> tuple[int, ...]:
+    """Return the arms that are allowed, given by index, by name, or as true and false per arm."""
+    given = np.asarray(allowed)
+    if given.dtype == np.bool_ and given.shape == (arms.count,):
+        given = np.flatnonzero(given)
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"allowed must name at least one arm, in a list, but {allowed!r:.60} came.")
+    if given.dtype.kind in "ui":
+        return tuple(np.unique(checks.arm_array(given, arms.count)).tolist())
+    return tuple(sorted({arms.index(arm) for arm in allowed}))
+
+
+def _alternative(belief: Belief, limits: Array | None, arm: int, arms: Arms, goal: Goal) -> Alternative:
+    mean, limit = float(belief.mean[arm]), None if limits is None else float(limits[arm])
+    if goal == "min":
+        mean, limit = mirrored_value(belief, mean), None if limit is None else mirrored_value(belief, limit)
+    return Alternative(arm, arms.name(arm), mean, float(np.sqrt(belief.variance[arm])), limit)
+
+
+def _rank(values: Array, arm: int) -> int:
+    return 1 + int(np.count_nonzero(values > values[arm]))
+
+
+def _said(one: Alternative) -> str:
+    limit = "" if one.limit is None else f", limit {one.limit:.6g}"
+    return f"mean {one.mean:.6g} ± {one.deviation:.3g}{limit}"

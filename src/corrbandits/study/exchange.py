@@ -1,0 +1,113 @@
+"""A study's trials as a table, and its events as a file that another database takes in."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from corrbandits import outputs
+from corrbandits.belief import Belief
+from corrbandits.policies import Policy
+from corrbandits.study.choosing import deciding_belief, moment
+from corrbandits.study.ledger import FORMAT, Ledger
+from corrbandits.study.stored import parsed, written
+from corrbandits.tables import read_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("trial", "arm", "name", "status", "reward", "first_reward", "asked", "told")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet takes text that begins with one of these for a formula."""
+
+
+def table(ledger: Ledger) -> pd.DataFrame:
+    """Return one row per trial: what was asked or observed, and what came of it."""
+    import pandas as pd
+
+    rows = [
+        (number, entry.arm, ledger.arms.name(entry.arm), _status(entry.status, entry.asked), *_rewards(entry),
+         entry.asked, entry.told)
+        for number, entry in enumerate(ledger.trials, 1)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    for when in ("asked", "told"):
+        milliseconds = (frame[when].astype("float64") * 1000).round()
+        frame[when] = pd.to_datetime(milliseconds, unit="ms", utc=True).astype("datetime64[ms, UTC]")
+    return frame.astype({"trial": "int64", "arm": "int64", "reward": "float64", "first_reward": "float64"})
+
+
+def spreadsheet(frame: pd.DataFrame) -> str:
+    """Return a table as CSV; text that a spreadsheet would take for a formula has a ' before it."""
+    safe = frame.copy()
+    for name in safe.columns:
+        if not (_numeric(safe[name].dtype) or "datetime" in str(safe[name].dtype)):
+            safe[name] = [_harmless(value) for value in safe[name]]
+    text = io.StringIO()
+    safe.to_csv(text, index=False, lineterminator="\n")
+    return text.getvalue()
+
+
+def save(path: str | os.PathLike[str], name: str, bodies: Iterable[str]) -> None:
+    """Write a study as JSON lines: what it is, then its events."""
+    events = list(bodies)
+    head = {"corrbandits": "study", "format": FORMAT, "name": name, "events": len(events)}
+    outputs.write_file(path, ("\n".join([written(head), *events]) + "\n").encode())
+
+
+def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
+    """Return the name and the events of a study in a file; refuse one that is not whole, or not a study."""
+    lines = read_text(path).splitlines()
+    try:
+        head = parsed(lines[0]) if lines else {}
+    except ValueError:
+        head = {}
+    if head.get("corrbandits") != "study" or not isinstance(head.get("name"), str):
+        raise ValueError(f"{path}: expected a study that export wrote, but this is another file. Name that one.")
+    if head.get("format") != FORMAT:
+        raise ValueError(f"{path}: expected format {FORMAT}, but {head.get('format')!r:.20} came. Upgrade corrbandits.")
+    bodies = lines[1:]
+    if len(bodies) != head.get("events") or not bodies:
+        raise ValueError(
+            f"{path}: expected {head.get('events')!r:.20} events, but {len(bodies)} came: the file was cut. Export it "
+            "again."
+        )
+    Ledger(bodies[0]).apply(bodies[1:])
+    return head["name"], bodies
+
+
+def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: float) -> list[str]:
+    """Return the events of a study with another prior or policy, to which the rewards told so far were observed."""
+    before = ledger.settings
+    settings = replace(before, prior=prior or ledger.prior, policy=policy or before.policy, arms=ledger.arms)
+    events = [settings.event() | {"at": at}]
+    for entry in ledger.trials:
+        if entry.status == "told":
+            observed = {"event": "observed", "trial": len(events), "arm": entry.arm, "reward": entry.reward}
+            events.append(observed | {"at": entry.told})
+    bodies = [written(event) for event in events]
+    anew = Ledger(bodies[0])
+    anew.apply(bodies[1:])
+    moment(anew, deciding_belief(anew)).choose()  # refuses what does not fit together
+    return bodies
+
+
+def _rewards(entry: Any) -> tuple[float, float]:
+    """Return the reward that counts, if one does, and the one first told."""
+    return (entry.reward if entry.status == "told" else math.nan), entry.first
+
+
+def _status(status: str, asked: float | None) -> str:
+    return "observed" if status == "told" and asked is None else status
+
+
+def _numeric(dtype: Any) -> bool:
+    return getattr(dtype, "kind", "O") in "iufb"
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -1,0 +1,68 @@
+"""More arms for a prior that is made of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from corrbandits import checks
+from corrbandits.belief import Belief
+from corrbandits.checks import Array
+from corrbandits.kernels import WithDeviations
+from corrbandits.study.arms import Arms
+
+
+def extended(prior: Belief, more: Mapping[str, Any], arms: int) -> Belief:
+    """Return the prior of all its arms and more: `coordinates`, and `mean` and `noise_variance`, of the new ones.
+
+    Mean and noise may be left out where all the old arms have the same.
+
+    >>> from corrbandits import Correlated, Exponential
+    >>> prior = Correlated(mean=3.0, kernel=Exponential(2.0), coordinates=[0.0, 1.0], noise_variance=1.0)
+    >>> extended(prior, {"coordinates": [5.0]}, 3).mean
+    array([3., 3., 3.])
+    """
+    arguments = prior.prior_arguments()
+    if "beliefs" in arguments:
+        each = [extended(belief, more, arms) for belief in arguments["beliefs"]]
+        return type(prior)(**(arguments | {"beliefs": each}))
+    if "kernel" not in arguments:
+        raise ValueError(
+            f"more arms need a kernel, which says how they relate to the old ones, but the prior is "
+            f"{type(prior).__name__} without one. Create a study with kernel= and coordinates=."
+        )
+    old, new = arguments["coordinates"], checks.points("coordinates", more.get("coordinates"))
+    if new.shape != (arms - len(old), old.shape[1]):
+        raise ValueError(
+            f"the new arms must have {arms - len(old)} rows of {old.shape[1]} coordinates, as the prior's have, but "
+            f"{new.shape[0]} rows of {new.shape[1]} came."
+        )
+    longer = {name: _longer(name, arguments[name], more.get(name), arms) for name in ("mean", "noise_variance")}
+    return type(prior)(**(arguments | longer | {"coordinates": np.concatenate([old, new])}))
+
+
+def placed(arms: Arms, prior: Belief) -> Arms:
+    """Return the arms where the prior's kernel has them, if they do not say themselves where they lie.
+
+    Of the prior's arms these are the last.
+    """
+    arguments = prior.prior_arguments()
+    while "beliefs" in arguments:
+        arguments = arguments["beliefs"][0].prior_arguments()
+    if arms.coordinates is not None or "kernel" not in arguments:
+        return arms
+    where = arguments["coordinates"][-arms.count :]
+    if isinstance(arguments["kernel"], WithDeviations):
+        where = where[:, :-1]
+    return arms if where.shape[1] > 2 else replace(arms, axes=("x", "y")[: where.shape[1]], coordinates=where)
+
+
+def _longer(name: str, old: Array, new: Any, arms: int) -> Array:
+    if new is None:
+        if not (old == old[0]).all():
+            raise ValueError(f"the old arms differ in {name}, so the new ones need theirs: give {name}=.")
+        new = old[0]
+    return np.concatenate([old, checks.per_arm(name, new, arms - old.size)])

@@ -1,0 +1,315 @@
+"""What the events of a study add up to: every trial and its reward, and what the next event may be.
+
+    event       says                                      trial becomes
+    created     prior, policy, arms, settings             -
+    asked       trial, arm                                open
+    told        trial, reward                             told
+    observed    trial, arm, reward                        told (it was never asked for)
+    amended     trial, reward                             told, another reward
+    retracted   trial                                     retracted
+    cancelled   trial                                     cancelled
+    expired     trial                                     expired; a reward may still come
+    extended    more arms                                 -
+
+An event is a JSON object with the time `at` which it was written, in seconds since 1970. Nothing here reads the clock,
+a file or a random number: the same events make the same ledger, everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+from corrbandits import checks
+from corrbandits.belief import Belief
+from corrbandits.policies import Policy
+from corrbandits.study.arms import Arms, checked_name
+from corrbandits.study.extend import extended
+from corrbandits.study.stored import Data, parsed, policy_data, policy_from, prior_data, prior_from
+from corrbandits.tally import Tally
+
+FORMAT = 1
+LARGE = 1e150
+"""A study with rewards beyond this sees to it, at every new one, that its belief can still be computed."""
+
+Status = Literal["open", "told", "retracted", "cancelled", "expired"]
+Goal = Literal["max", "min"]
+
+
+@final
+@dataclass(frozen=True)
+class Settings:
+    """What a study was created with."""
+
+    prior: Belief
+    policy: Policy
+    arms: Arms
+    seed: int = 0
+    goal: Goal = "max"
+    repeat: bool = True
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.set_field(self, "seed", checks.integer("seed", self.seed, least=0))
+        if self.goal not in ("max", "min"):
+            raise ValueError(f'goal must be "max" or "min", but {self.goal!r:.60} came.')
+        if not isinstance(self.repeat, bool):
+            raise TypeError(f"repeat must be True or False, but {self.repeat!r:.60} came.")
+        if self.timeout is not None:
+            checks.set_field(self, "timeout", checks.number("timeout (in seconds)", self.timeout, above=0))
+        if self.arms.count != self.prior.arms:
+            raise ValueError(f"arms must be as many as the prior's {self.prior.arms}, but {self.arms.count} came.")
+
+    def event(self) -> Data:
+        """Return the event that creates the study."""
+        rest = {"seed": self.seed, "goal": self.goal, "repeat": self.repeat, "timeout": self.timeout}
+        described = {"prior": prior_data(self.prior), "policy": policy_data(self.policy), "arms": self.arms.data()}
+        return {"event": "created", "format": FORMAT, **rest, **described}
+
+    @staticmethod
+    def from_event(event: Mapping[str, Any]) -> Settings:
+        """Return the settings that an event describes."""
+        if event.get("event") != "created":
+            raise ValueError(f"a study's first event must be `created`, but {event.get('event')!r:.40} came.")
+        if checks.integer("the format", event.get("format"), least=1) > FORMAT:
+            raise ValueError(
+                f"a study must be of format {FORMAT} at most, but this is of format {event['format']}: a newer "
+                "corrbandits made it. Upgrade this one."
+            )
+        rest = {name: event[name] for name in ("seed", "goal", "repeat", "timeout") if name in event}
+        described = prior_from(event.get("prior", {})), policy_from(event.get("policy", {}))
+        return Settings(*described, Arms.from_data(event.get("arms", {})), **rest)
+
+
+@final
+@dataclass(slots=True)
+class Entry:
+    """One trial, as it stands."""
+
+    arm: int
+    status: Status
+    asked: float | None  # when; never, if it was observed freely
+    told: float | None = None
+    reward: float = math.nan
+    first: float = math.nan  # the reward before it was amended
+    seen: int = 0  # the choice was made from the events up to this one, and those asked since
+    allowed: tuple[int, ...] | None = None
+
+
+@final
+class Ledger:
+    """The state of a study after its events."""
+
+    def __init__(self, created: str) -> None:
+        event = parsed(created)
+        self.settings = Settings.from_event(event)
+        self.created = _time(event)
+        self.prior, self.arms = self.settings.prior, self.settings.arms
+        self.tally = Tally.empty(self.arms.count)
+        self.sequence = 1
+        self.trials: list[Entry] = []
+        self.open: dict[int, int] = {}  # arm by trial
+        self.keys: dict[str, int] = {}  # trial by the key it was asked or observed with
+        self.moves = 0  # how many events there were that a choice depends on and that are no rewards of open trials
+        self.last: int | None = None
+        self.large = False
+        self.changed = self.created
+        self._news: list[tuple[int, int, float]] = []
+        self._read = {
+            "asked": self._asked,
+            "told": self._told,
+            "observed": self._observed,
+            "amended": self._amended,
+            "retracted": self._retracted,
+            "cancelled": self._cancelled,
+            "expired": self._expired,
+            "extended": self._extended,
+        }
+
+    @property
+    def time(self) -> int:
+        """t, the number of the next decision: 1 + told + open + freely observed."""
+        return 1 + int(self.tally.counts.sum()) + len(self.open)
+
+    def apply(self, bodies: Iterable[str]) -> None:
+        """Add events; refuse one that does not follow from those before it."""
+        for body in bodies:
+            try:
+                event = parsed(body)
+                self.sequence += 1
+                self._read[event["event"]](event)
+                self.changed = _time(event)
+            except (KeyError, TypeError, ValueError, OverflowError) as error:
+                raise ValueError(f"event {self.sequence} cannot be read: {error} It is {body[:80]!r}.") from error
+        self._add_up()
+
+    def entry(self, trial: int) -> Entry:
+        """Return a trial."""
+        number = checks.integer("a trial", trial, least=1)
+        if number > len(self.trials):
+            known = f"1 to {len(self.trials):,}" if self.trials else "none yet"
+            raise ValueError(f"a trial must be one of the study's ({known}), but {number:,} came. Ask first.")
+        return self.trials[number - 1]
+
+    def telling(self, trial: int, reward: float) -> list[Data]:
+        """Return the event of a reward; none if it has been told already, refused if another has."""
+        entry = self.entry(trial)
+        if entry.status in ("open", "expired"):
+            return [{"event": "told", "trial": trial, "reward": reward}]
+        self._refuse_closed(trial, entry)
+        if reward in (entry.first, entry.reward):
+            return []
+        raise ValueError(
+            f"trial {trial} was told the reward {entry.reward!r} already, but {reward!r} came now. If the first is "
+            f"wrong, amend({trial}, {reward!r}); if this is another measurement, observe it."
+        )
+
+    def observing(self, arm: int, reward: float, key: str) -> list[Data]:
+        """Return the event of a free observation; none if it has been made with this key already."""
+        if key not in self.keys:
+            trial = len(self.trials) + 1
+            return [{"event": "observed", "trial": trial, "arm": arm, "reward": reward, "key": key}]
+        trial = self.keys[key]
+        entry = self.entry(trial)
+        self._refuse_closed(trial, entry)
+        if entry.arm != arm or reward not in (entry.first, entry.reward):
+            raise ValueError(
+                f"an observation with the key {key!r} is there as trial {trial}, reward {entry.reward!r} of arm "
+                f"{self.arms.name(entry.arm)!r}, but {reward!r} of {self.arms.name(arm)!r} came now. Use another key, "
+                f"or amend({trial}, ...)."
+            )
+        return []
+
+    def amending(self, trial: int, reward: float) -> list[Data]:
+        """Return the event of another reward in place of a wrong one."""
+        entry = self._rewarded(trial, "amended", "tell its reward")
+        return [] if reward == entry.reward else [{"event": "amended", "trial": trial, "reward": reward}]
+
+    def retracting(self, trial: int) -> list[Data]:
+        """Return the event that takes an observation back."""
+        if self.entry(trial).status == "retracted":
+            return []
+        self._rewarded(trial, "retracted", "cancel it")
+        return [{"event": "retracted", "trial": trial}]
+
+    def cancelling(self, trial: int) -> list[Data]:
+        """Return the event that gives a trial up."""
+        status = self.entry(trial).status
+        if status in ("told", "retracted"):
+            remedy = f" If its reward is wrong, retract({trial})." if status == "told" else ""
+            raise ValueError(
+                f"only a trial whose reward is awaited can be cancelled, but {trial} was {status}.{remedy}"
+            )
+        return [] if status == "cancelled" else [{"event": "cancelled", "trial": trial}]
+
+    def expiring(self, now: float) -> list[Data]:
+        """Return the events of trials that have been open for too long."""
+        timeout = self.settings.timeout
+        if timeout is None:
+            return []
+        late = [trial for trial in self.open if now - (self.trials[trial - 1].asked or 0.0) > timeout]
+        return [{"event": "expired", "trial": trial} for trial in late]
+
+    def changes(self, event: Data) -> list[tuple[int, int, float]]:
+        """Return what the event of a reward adds to the tally: (arm, count, sum)."""
+        if event["event"] == "observed":
+            return [(event["arm"], 1, event["reward"])]
+        entry = self.entry(event["trial"])
+        before = [(entry.arm, -1, -entry.reward)] if entry.status == "told" else []
+        return before if event["event"] == "retracted" else [*before, (entry.arm, 1, event["reward"])]
+
+    def _rewarded(self, trial: int, done: str, instead: str) -> Entry:
+        entry = self.entry(trial)
+        if entry.status in ("open", "expired"):
+            raise ValueError(f"only a reward can be {done}, but trial {trial} has none yet: {instead}.")
+        self._refuse_closed(trial, entry)
+        return entry
+
+    def _refuse_closed(self, trial: int, entry: Entry) -> None:
+        if entry.status in ("cancelled", "retracted"):
+            name = self.arms.name(entry.arm)
+            raise ValueError(
+                f"trial {trial} was {entry.status} and takes no reward. If there is one, observe({name!r}, reward)."
+            )
+
+    def _asked(self, event: Data) -> None:
+        arm = checks.arm(event["arm"], self.arms.count)
+        seen = checks.integer("seen", event.get("seen", self.sequence - 1), least=1)
+        allowed = event.get("allowed")
+        trial = self._new(event, Entry(arm, "open", _time(event), seen=seen, allowed=allowed and tuple(allowed)))
+        self.open[trial] = arm
+        self.last = arm
+
+    def _observed(self, event: Data) -> None:
+        arm, reward = checks.arm(event["arm"], self.arms.count), self._reward(event)
+        self._news += self.changes(event)
+        self._new(event, Entry(arm, "told", None, _time(event), reward, reward))
+
+    def _new(self, event: Data, entry: Entry) -> int:
+        self.trials.append(entry)
+        trial = len(self.trials)
+        if event["trial"] != trial:
+            raise ValueError(f"it must have the number {trial}.")
+        if (key := event.get("key")) is not None:
+            if checked_name("a key", key) in self.keys:
+                raise ValueError(f"its key {key!r} is there already.")
+            self.keys[key] = trial
+        self.moves += 1
+        return trial
+
+    def _told(self, event: Data) -> None:
+        reward, entry = self._reward(event), self._expected(event["trial"], "open", "expired")
+        self._news += self.changes(event)
+        entry.status, entry.told, entry.reward, entry.first = "told", _time(event), reward, reward
+        self.open.pop(event["trial"], None)
+
+    def _amended(self, event: Data) -> None:
+        reward, entry = self._reward(event), self._expected(event["trial"], "told")
+        self._news += self.changes(event)
+        entry.reward = reward
+
+    def _retracted(self, event: Data) -> None:
+        entry = self._expected(event["trial"], "told")
+        self._news += self.changes(event)
+        entry.status = "retracted"
+        self.moves += 1
+
+    def _cancelled(self, event: Data) -> None:
+        self._expected(event["trial"], "open", "expired").status = "cancelled"
+        self.open.pop(event["trial"], None)
+        self.moves += 1
+
+    def _expired(self, event: Data) -> None:
+        self._expected(event["trial"], "open").status = "expired"
+        del self.open[event["trial"]]
+        self.moves += 1
+
+    def _extended(self, event: Data) -> None:
+        self._add_up()
+        more = Arms.from_data(event["arms"])
+        self.arms = self.arms.plus(more)
+        self.prior = extended(self.prior, event["prior"], self.arms.count)
+        self.tally = self.tally.widened(self.arms.count)
+        self.moves += 1
+
+    def _expected(self, trial: Any, *statuses: Status) -> Entry:
+        entry = self.entry(trial)
+        if entry.status not in statuses:
+            raise ValueError(f"trial {trial} must be {' or '.join(statuses)}, but it is {entry.status}.")
+        return entry
+
+    def _reward(self, event: Data) -> float:
+        reward = event["reward"] = self.prior.checked_reward(event["reward"])
+        self.large = self.large or abs(reward) > LARGE
+        return reward
+
+    def _add_up(self) -> None:
+        if self._news:
+            self.tally = self.tally.plus(self._news)
+            self._news = []
+
+
+def _time(event: Data) -> float:
+    return checks.number("at", event.get("at"))

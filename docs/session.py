@@ -38,4 +38,4 @@ def outputs(text: str, folder: Path, database: str) -> Iterator[tuple[str, str, 
 def _as_shown(printed: str, home: str) -> str:
     """Return what a command prints with the home, the server and the seconds as a reader may have them."""
     text = re.sub(r"postgresql://\S+", SHOWN, printed.replace(home, "/home/you"))
-    return re.sub(r"[\d.]+ m?s ago", "3 s ago", text)
+    return re.sub(r"[\d.]+ m?s ago", lambda age: "3 s ago".rjust(len(age[0])), text)

@@ -250,15 +250,15 @@ def test_a_noise_that_rewards_contradict_is_said_in_words(begin):
     rng = np.random.default_rng(0)
     study = begin(correlated([0.0, 1.0]), None, [(0, 30 + 4 * rng.standard_normal()) for _ in range(25)])
     found = study.overview()
-    assert "WARNING: rewards of the same arm vary by 3." in found.warning
-    assert "1 was stated" in found.warning
-    assert f"p = {found.noise.p:.1g}" in found.warning
-    assert "--noise-sd 3." in found.warning
+    assert "WARNING: rewards of the same arm vary by 3." in found.warnings[-1]
+    assert "1 was stated" in found.warnings[-1]
+    assert f"p = {found.noise.p:.1g}" in found.warnings[-1]
+    assert "--noise-sd 3." in found.warnings[-1]
     assert "WARNING" in study.show()
     quiet = begin(correlated([0.0, 1.0]), None, [(0, 30 + rng.standard_normal()) for _ in range(25)])
-    assert quiet.overview().warning is None
+    assert quiet.overview().warnings == ()
     still = begin(correlated([0.0, 1.0]), None, [(0, 30.0) for _ in range(25)])
-    assert "trusted too little" in still.overview().warning
+    assert "trusted too little" in still.overview().warnings[-1]
 
 
 def test_limits_are_those_the_rule_compares(begin):

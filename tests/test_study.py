@@ -242,11 +242,15 @@ def test_what_cannot_be_taken_back_says_what_can(begin):
         study.amend(first, 3.0)
     with pytest.raises(ValueError, match="cancel it"):
         study.retract(first)
+    third = study.ask()
+    study.cancel(third)
+    with pytest.raises(ValueError, match="was cancelled and has none"):
+        study.retract(third)
     study.tell(second, 3.0)
     with pytest.raises(ValueError, match=r"retract\(2\)"):
         study.cancel(second)
-    with pytest.raises(ValueError, match=r"1 to 2.*3 came"):
-        study.tell(3, 1.0)
+    with pytest.raises(ValueError, match=r"1 to 3.*4 came"):
+        study.tell(4, 1.0)
     for trial in (0, 1.5, "1", True, None):
         with pytest.raises((ValueError, TypeError)):
             study.tell(trial, 1.0)
@@ -255,7 +259,7 @@ def test_what_cannot_be_taken_back_says_what_can(begin):
     for reward in (math.nan, math.inf, "3", None, 1j, [1.0]):
         with pytest.raises((ValueError, TypeError)):
             study.tell(first, reward)
-    assert len(events(study)) == 4
+    assert len(events(study)) == 6
 
 
 def test_a_trial_expires_when_the_next_ask_notices_and_its_late_reward_is_taken_once(begin, monkeypatch):
@@ -288,10 +292,12 @@ def test_arms_that_cannot_be_tried_again_are_not(begin):
     study.cancel(1)  # it was not tried
     rest = [study.ask().arm for _ in range(3)]
     assert sorted([*arms[1:], *rest]) == sorted(set(range(6)) - {study.history()["arm"][3]})
-    with pytest.raises(ValueError, match="repeat=False"):
+    with pytest.raises(ValueError, match="0 are left, but 1 were asked for"):
         study.ask()
-    with pytest.raises(ValueError, match="repeat=False"):
-        begin("few", repeat=False).ask(7)
+    few = begin("few", repeat=False)
+    with pytest.raises(ValueError, match="6 are left, but 7 were asked for"):
+        few.ask(7)
+    assert few.open_trials == []
     assert begin("again").ask(7)[-1].number == 7
 
 
@@ -342,6 +348,9 @@ def test_a_key_makes_an_observation_safe_to_repeat(begin):
     for arm, reward in ((3, 31.0), (2, 30.0)):
         with pytest.raises(ValueError, match="receipt 17"):
             study.observe(arm, reward, key="receipt 17")
+    study.retract(study.observe(3, 1.0, key="receipt 18"))
+    with pytest.raises(ValueError, match="another key"):
+        study.observe(3, 1.0, key="receipt 18")
     assert study.belief.counts.tolist() == [0, 0, 2, 0, 0, 0]
     for key in ("", "a\x00b", 3):
         with pytest.raises((ValueError, TypeError)):
@@ -484,7 +493,9 @@ def test_arms_added_later_are_as_if_they_had_been_there(begin):
     with pytest.raises(ValueError, match="'f' already"):
         grown.add_arms({"name": ["f"], "x": [9.0], "soil": ["loam"]})
     with pytest.raises(ValueError, match="columns of the old"):
-        grown.add_arms({"name": ["g"], "x": [9.0]})
+        grown.add_arms({"name": ["g"], "latitude": [9.0], "longitude": [1.0]}, coordinates=[9.0])
+    grown.add_arms({"name": ["g"], "x": [9.0], "owner": ["Ann"]})
+    assert grown.arms.attributes == {"soil": ("loam",) * 6 + (None,), "owner": (None,) * 6 + ("Ann",)}
 
 
 def test_more_arms_need_a_kernel_and_their_own_means_where_the_old_differ(begin):
@@ -692,27 +703,61 @@ def test_a_study_goes_to_a_file_and_into_another_database(begin, tmp_path):
         Study.import_(begin.url, tmp_path / "meadow.jsonl")
 
 
-def test_a_copy_with_another_prior_begins_with_the_rewards_told_so_far(begin):
-    study = begin(arms=list("abcdef"))
-    study.ask(4)
+def test_a_copy_with_another_prior_has_all_trials_as_they_stand(begin, monkeypatch):
+    clock = [1000.0]
+    monkeypatch.setattr(following, "now", lambda: clock[0])
+    study = begin(arms=list("abcdef"), timeout=60.0)
+    late, *_ = study.ask(5)
+    clock[0] += 61
+    study.ask()
     study.tell(3, 31.0)
     study.tell(1, 29.0)
     study.amend(1, 29.5)
     study.cancel(2)
-    study.observe("e", 40.0)
+    study.observe("e", 40.0, key="notebook 7")
+    study.retract(study.observe("e", 400.0))
     prior = related(noise_variance=9.0)
     other = begin.also(study.copy("noisier", prior=prior, policy=cb.UCL(a=3.0)))
     arms = study.history()["arm"].tolist()
     expected = prior.observe([arms[0], arms[2], 4], [29.5, 31.0, 40.0])
     assert bits(other.belief) == bits(expected)
     assert other.settings.policy == cb.UCL(a=3.0)
-    assert other.history()["status"].tolist() == ["observed"] * 3
-    assert other.ask().number == 4
-    assert study.open_trials[0].number == 4  # the study goes on as it was
+    same = ["trial", "arm", "status", "first_reward", "asked"]
+    assert other.history()[same].equals(study.history()[same])
+    assert sorted(set(other.history()["status"])) == [
+        "cancelled", "expired", "observed", "open", "retracted", "told",
+    ]  # fmt: skip
+    assert other.open_trials == study.open_trials
+    assert other.observe("e", 40.0, key="notebook 7").number == 7  # it is known there too
+    with pytest.raises(ValueError, match="a copy of"):
+        other.explain(late)
+    trial = other.ask()
+    assert trial.number == 9
+    assert other.explain(trial).replayed == trial.arm
     with pytest.raises(ValueError, match="as many as the prior's 2"):
         study.copy("fewer", prior=cb.Independent(noise_variance=1.0, arms=2))
     with pytest.raises(ValueError, match="0 or 1"):
         study.copy("unfit", prior=cb.Beta(arms=6))
+
+
+def test_a_mistyped_reward_is_a_surprise_by_what_is_expected_without_it(begin):
+    study = begin(arms=list("abcdef"))
+    rewards = {"a": 28.0, "b": 31.0, "c": 304.0, "d": 30.0}
+    for name, reward in rewards.items():
+        study.observe(name, reward)
+    study.observe("d", 33.0)
+    (found,) = [one for one in study.surprises() if one.name == "c"]
+    without = related().observe([0, 1, 3, 3], [28.0, 31.0, 30.0, 33.0])  # what all else says, computed without it
+    deviation = math.sqrt(without.variance[2] + 4.0)
+    assert found.expected == pytest.approx(without.mean[2])
+    assert found.deviation == pytest.approx(deviation)
+    assert found.z == pytest.approx((304.0 - without.mean[2]) / deviation)
+    assert study.surprises()[0] == found  # the worst comes first
+    study.amend(3, 30.4)
+    assert study.surprises() == []
+    flat = begin("flat", prior=cb.Independent(noise_variance=1.0, arms=2), policy=cb.UCL())
+    flat.observe(0, 1e9)
+    assert flat.surprises() == []  # nothing else speaks of it
 
 
 def test_a_file_that_is_cut_changed_or_no_study_is_refused_and_nothing_is_made(begin, tmp_path):

@@ -110,8 +110,11 @@ def test_create_says_where_it_is_and_what_it_chose(ok, tmp_path):
     assert "exponential kernel of length 300, mean 0 ± 20; noise ± 2" in out
     assert "No prior sd was given: 20 stands for it, 10 times the noise" in out
     assert "No prior mean was given: 0" in out
-    assert "CorrelatedUCL(" in out
-    assert "now 12 of 12" in out
+    assert "UCL(" in out
+    assert "Correlated" not in out
+    printed = ok("create", "printed", *CREATE[2:], "--policy", "CorrelatedUCL")
+    assert "now 12 of 12, before it prefers good ones. To begin sooner: --policy UCL" in printed
+    assert "it tries 12 arms more before it prefers good ones" in " ".join(ok("show", "printed").split())
     assert "corrbandits study ask meadow" in out
 
 
@@ -130,7 +133,7 @@ def test_what_is_known_beforehand_goes_into_the_prior(ok, tmp_path):
         attributes = study.arms.attributes
         assert attributes == {"soil": ("loam", "sand"), "depth": (7.0, None), "code": ("01", "02")}
         assert study.arms.coordinates.tolist() == [[0.0, 0.0], [3.0, 4.0]]
-        assert study.settings.policy == cb.CorrelatedUCL()
+        assert study.settings.policy == cb.UCL()
 
 
 def test_without_a_kernel_arms_say_nothing_of_each_other(answer, ok, tmp_path):
@@ -190,7 +193,7 @@ def test_a_study_from_the_first_question_to_the_last(ok, answer, shell, tmp_path
     assert "31.2" in ok("tell", "meadow", "1", "31.2")  # again
     assert "told: -1.5" in ok("tell", "meadow", "2", "-1.5")
     told = answer("tell", "meadow", "3", "-2.5e-1")
-    assert told == {"study": "meadow", "did": "told", **trials[2], "reward": -0.25, "open": 0}
+    assert told == {"study": "meadow", "did": "told", **trials[2], "reward": -0.25, "open": 0, "surprise": None}
     observed = answer("observe", "meadow", "p11", "-3", "--key", "receipt 7")
     assert (observed["did"], observed["trial"], observed["name"]) == ("observed", 4, "p11")
     assert answer("observe", "meadow", "p11", "-3", "--key", "receipt 7")["trial"] == 4
@@ -204,7 +207,7 @@ def test_a_study_from_the_first_question_to_the_last(ok, answer, shell, tmp_path
     shown = answer("show", "meadow", "--top", "4")
     assert shown["trials"] == {"told": 3, "observed": 0, "open": 1, "expired": 0, "cancelled": 1, "retracted": 1}
     assert (shown["t"], len(shown["top"]), shown["open"][0]["trial"]) == (5, 4, 6)
-    assert shown["policy"]["rule"] == "CorrelatedUCL"
+    assert shown["policy"]["rule"] == "UCL"
     found = answer("best", "meadow")
     assert found["best"] == shown["best"]
     assert found["enough"] is None
@@ -219,6 +222,70 @@ def test_a_study_from_the_first_question_to_the_last(ok, answer, shell, tmp_path
     assert "cancelled" in out
     assert "retracted" not in out
     assert "the last 2 of 6 trials" in out
+
+
+def test_a_mistyped_reward_is_noticed_at_once_and_in_show(ok, answer):
+    ok(*CREATE, "--prior-mean", "30", "--prior-sd", "5")
+    ok("ask", "meadow")
+    out = ok("tell", "meadow", "1", "304")
+    assert "WARNING: the rewards of p" in out
+    assert "from what all else says (30 ± 5.4)" in out
+    assert "corrbandits study amend meadow 1 REWARD" in out
+    assert len(answer("show", "meadow")["warnings"]) == 1
+    assert "mistyped" in ok("show", "meadow")
+    assert "WARNING" not in ok("amend", "meadow", "1", "30.4")
+    assert answer("show", "meadow")["warnings"] == []
+
+
+def test_what_is_said_of_a_repeated_observation_is_what_counts(ok):
+    ok(*CREATE)
+    ok("observe", "meadow", "p11", "34.8", "--key", "nb-1")
+    ok("amend", "meadow", "1", "35")
+    assert "observed: 35;" in ok("observe", "meadow", "p11", "34.8", "--key", "nb-1")
+
+
+def test_arms_out_of_reach_are_excepted(answer, ok, refused, tmp_path):
+    ok(*CREATE, "--once")
+    every = {f"p{x}{y}" for x in range(4) for y in range(3)}
+    (tmp_path / "flooded.csv").write_text("name\np00\np01\n")
+    asked = answer("ask", "meadow", "-n", "9", "--except", "@flooded.csv", "--except", "p32")["trials"]
+    assert {trial["name"] for trial in asked} == every - {"p00", "p01", "p32"}
+    assert "no arm is left" in refused("ask", "meadow", "--allowed", "p00", "--except", "p00")
+    assert "3 are left, but 5 were asked for" in refused("ask", "meadow", "-n", "5")
+
+
+@pytest.mark.parametrize(("columns", "times"), [("60", False), ("80", True)])
+def test_history_fits_a_terminal(ok, monkeypatch, columns, times):
+    from corrbandits import terminal
+
+    ok(*CREATE)
+    for k in range(12):
+        ok("observe", "meadow", "p11", str(30 + k))
+    narrow = terminal.console
+    monkeypatch.setattr(terminal, "console", lambda *a, **k: narrow(*a, **{**k, "width": int(columns)}))
+    out = ok("history", "meadow")
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    assert lines[0].split()[:4] == ["trial", "arm", "status", "reward"]
+    assert lines[-1].split()[:4] == ["12", "p11", "observed", "41"]
+    assert ("(UTC)" in out) is times
+    assert "first told" not in out
+    ok("amend", "meadow", "12", "40")
+    assert "first told" in ok("history", "meadow")
+
+
+def test_the_rule_of_the_shell_costs_less_than_one_that_tries_every_arm_first():
+    """Why `create` takes UCL: where the prior sd is above the noise's, CorrelatedUCL begins with nearly every arm."""
+    places = np.array([[x, y] for x in range(8) for y in range(8)], dtype=float)
+    kernel, regret = 25 * cb.Exponential(3.0), {"UCL": 0.0, "CorrelatedUCL": 0.0}
+    prior = cb.Correlated(mean=30.0, kernel=kernel, coordinates=places, noise_variance=4.0)
+    for seed in range(10):
+        surface = cb.landscapes.draw(kernel, places, noise_variance=4.0, seed=seed, mean=30.0)
+        players = {"UCL": (cb.UCL(), prior), "CorrelatedUCL": (cb.CorrelatedUCL(), prior)}
+        trace = cb.simulate(players, surface, horizon=60, runs=4, seed=seed)
+        for name in regret:
+            regret[name] += float(trace.regret.mean("run").sel(policy=name, time=60))
+    assert regret["UCL"] < 0.6 * regret["CorrelatedUCL"]
 
 
 def test_show_draws_a_map_of_a_grid(ok):
@@ -247,7 +314,7 @@ def test_a_noise_that_is_contradicted_is_said_and_mended_by_a_copy(ok, answer):
     copied = answer("copy", "meadow", "mended", "--noise-sd", "20")
     assert (copied["study"], copied["trials"]) == ("mended", 12)
     assert "noise ± 20" in copied["prior"]
-    assert answer("show", "mended")["warning"] is None
+    assert answer("show", "mended")["warnings"] == []
 
 
 def test_best_is_a_stopping_rule(ok, shell, answer):
@@ -311,7 +378,7 @@ def test_plot_writes_pictures(ok, answer, tmp_path):
 def test_arms_are_added(ok, answer, refused, tmp_path):
     ok(*CREATE)
     (tmp_path / "more.csv").write_text("name,x,y\nnew,50,50\n")
-    assert ok("add-arms", "meadow", "--arms", "more.csv") == "meadow has 13 arms now.\n"
+    assert ok("add-arms", "meadow", "--arms", "more.csv") == "meadow has 13 arms now: 1 were added.\n"
     assert answer("add-arms", "meadow", "--arms", "more.csv")["arms"] == 13  # the same again changes nothing
     (tmp_path / "wide.csv").write_text("name,x,y,prior_sd\nother,50,70,3\n")
     assert "Leave prior_sd out" in refused("add-arms", "meadow", "--arms", "wide.csv")
@@ -386,11 +453,11 @@ BAD = [
     ((*CREATE, "--prior-sd", "-1"), "above 0"),
     ((*CREATE, "--policy", "thomson"), "Did you mean Thompson?"),
     ((*CREATE, "--policy", "BayesUCB"), "--set horizon=..."),
-    ((*CREATE, "--set", "b=3"), "K, a, nu, factor"),
+    ((*CREATE, "--set", "b=3"), "(K, a)"),
     ((*CREATE, "--set", "a"), "name=value"),
     ((*CREATE, "--set", "a=1", "--set", "a=2"), "each name once"),
-    ((*CREATE, "--set", "factor=maybe"), "true or false"),
-    ((*CREATE, "--set", "nu=7"), "at most 1"),
+    ((*CREATE, "--policy", "CorrelatedUCL", "--set", "factor=maybe"), "true or false"),
+    ((*CREATE, "--policy", "CorrelatedUCL", "--set", "nu=7"), "at most 1"),
     ((*CREATE, "--timeout", "36"), "such as 36h"),
     ((*CREATE, "--timeout", "1.2.3h"), "such as 36h"),
     ((*CREATE, "--goal", "best"), "goal"),

@@ -109,7 +109,7 @@ class Database:
             raise
         except DBAPIError as error:
             self.close()
-            kind = ValueError if code(error) == "SQLITE_NOTADB" else JournalError
+            kind = ValueError if code(error) == "SQLITE_NOTADB" or _turned_away(error) else JournalError
             raise kind(f"{self.place}: {_explained(error)}") from error
 
 
@@ -195,14 +195,25 @@ _WORDS = {
 }
 
 
+_TURNED_AWAY = ("authentication failed", "does not exist", "no pg_hba.conf entry", "permission denied for database")
+
+
 def _explained(error: DBAPIError) -> str:
     """Return what happened and what to do, in words."""
     signs = code(error)
     for name, words in _WORDS.items():
         if signs == name or (signs.startswith(f"{name}_") and name.startswith("SQLITE")):
             return f"{words} ({_first_line(error)})."
+    if _turned_away(error):
+        return f"the server turns you away. Check user, password and database in the URL ({_first_line(error)})."
     lost = "the database cannot be reached. See that it runs and that the URL is right, and do the same again"
     return f"{lost} ({_first_line(error)})."
+
+
+def _turned_away(error: DBAPIError) -> bool:
+    """Return whether a server refused the user or has no such database, as far as its words can be understood."""
+    said = str(error.orig)
+    return "FATAL" in said and any(words in said for words in _TURNED_AWAY)
 
 
 def _first_line(error: DBAPIError) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corrbandits import paper, theory
+from corrbandits import paper, terminal, theory
 from corrbandits.belief.base import GaussianBelief
 from corrbandits.checks import Array
 from corrbandits.errata import Erratum, ErratumError
@@ -36,7 +35,7 @@ def print_claims(claims: Sequence[paper.Claim], untuned: dict[str, int | None], 
         verdict = {True: "yes", False: "NO", None: "-"}[claim.met]
         counted = "" if holds is None else f"{holds}/{paper.UNTUNED_SURFACES}"
         table.add_row(claim.claim, claim.paper, claim.ours, verdict, counted)
-    console = _console()
+    console = terminal.console()
     console.print(table)
     console.print(
         "The surface, its high region and the two lengths are not in print: they were tuned to these captions.\n"
@@ -62,7 +61,7 @@ def print_summary(trace: Trace, environment: Environment) -> None:
         interval = f"{low:,.1f} to {high:,.1f}" if runs > 1 else "needs 2 runs"
         steps = float(trace.initialisation.sel(policy=policy).mean())
         table.add_row(policy, f"{mean:,.1f}", interval, f"{on_best:.1%}", f"{steps:g}")
-    _console().print(table)
+    terminal.console().print(table)
 
 
 def counts_after_initialisation(trace: Trace, name: str, policy: Policy, belief: Belief) -> Array:
@@ -76,7 +75,7 @@ def counts_after_initialisation(trace: Trace, name: str, policy: Policy, belief:
 
 def print_bounds(policy: str, bounds: dict[str, xr.Dataset], problem: Experiment, counts: Array | None) -> None:
     """Print the bounds of one policy, a table per theorem: of each group of arms, the largest of each bound."""
-    console = _console()
+    console = terminal.console()
     if not bounds:
         console.print(f"{policy}: no theorem speaks of this policy, its prior and its parameters.\n", soft_wrap=True)
     lower = theory.lai_robbins_counts(problem.environment, problem.horizon)
@@ -120,7 +119,7 @@ def print_errata(errata: Sequence[Erratum], failed: dict[int, str] | None) -> No
     for erratum in errata:
         cells = [str(erratum.number), erratum.where, erratum.printed, erratum.corrected]
         table.add_row(*cells, *(() if failed is None else ("failed" if erratum.number in failed else "held",)))
-    console = _console()
+    console = terminal.console()
     console.print(table)
     for number, found in (failed or {}).items():
         console.print(f"{number}: {found}", soft_wrap=True)
@@ -136,9 +135,3 @@ def _table(headings: Iterable[str], left: int | None = None, **options: Any) -> 
     for i, heading in enumerate(headings):
         table.add_column(heading, justify="left" if left is None or i < left else "right")
     return table
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 120, markup=False, highlight=False)

@@ -73,7 +73,7 @@ def create(
     seed: Annotated[int, typer.Option(min=0, help="Seed of all randomness.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="No arm may be tried twice.")] = False,
     timeout: Annotated[
-        str | None, typer.Option(help="After this an open trial expires: 90s, 30min, 36h, 14d.", metavar="TIME")
+        str | None, typer.Option(help="After this an open trial expires: 90s, 30min, 36h, 14d, 6w.", metavar="TIME")
     ] = None,
     db: Db = None,
     as_json: Json = False,
@@ -83,7 +83,8 @@ def create(
     Columns: name; where an arm lies (x and y, x, or latitude and longitude); prior_mean and prior_sd, if known; others
     are kept as attributes. Kernels: exponential, squared_exponential, matern32, matern52, rational_quadratic; without
     one, arms say nothing of each other. Without a prior sd, 10 times the noise sd stands for it, or without a kernel,
-    that nothing is known. The rule is CorrelatedUCL with a kernel and up to 5,000 arms, otherwise UCL.
+    that nothing is known. The rule is UCL unless --policy names another: the paper's CorrelatedUCL tries every arm
+    first whose prior sd is above the noise sd.
     """
     from corrbandits import study_setup as setup
     from corrbandits.study import Study
@@ -153,15 +154,19 @@ def ask(
         list[str] | None,
         typer.Option(help="An arm within reach, again for each; or @FILE.", metavar="ARM"),
     ] = None,
+    excepted: Annotated[
+        list[str] | None,
+        typer.Option("--except", help="An arm out of reach, again for each; or @FILE.", metavar="ARM"),
+    ] = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Say what to try next, and note that it is being tried.
 
-    --allowed @FILE takes the arms from the column `name` of a CSV file.
+    @FILE takes the arms from the column `name` of a CSV file.
     """
     with opened(db, name) as study, if_unsure("See by show whether trials were opened before you ask again."):
-        trials = study.ask(1 if count is None else count, allowed=_arms(study, allowed))
+        trials = study.ask(1 if count is None else count, allowed=_within_reach(study, allowed, excepted))
         if as_json:
             document({"study": name, "trials": [trial_data(study, trial) for trial in trials]})
             return
@@ -175,7 +180,7 @@ def tell(name: Name, trial: Number, reward: Reward, db: Db = None, as_json: Json
     number, value = trial_number(trial), reward_of(reward)
     with opened(db, name) as study:
         study.tell(number, value)
-        say_done(study, "told", number, value, as_json=as_json)
+        say_done(study, "told", number, as_json=as_json)
 
 
 @app.command(context_settings=NEGATIVE)
@@ -192,7 +197,7 @@ def observe(
     again = f"To do it again and not count it twice, add --key {own}."
     with opened(db, name) as study, if_unsure(again):
         trial = study.observe(arm, value, key=own)
-        say_done(study, "observed", trial.number, value, as_json=as_json)
+        say_done(study, "observed", trial.number, as_json=as_json)
 
 
 @app.command(context_settings=NEGATIVE)
@@ -201,7 +206,7 @@ def amend(name: Name, trial: Number, reward: Reward, db: Db = None, as_json: Jso
     number, value = trial_number(trial), reward_of(reward)
     with opened(db, name) as study:
         study.amend(number, value)
-        say_done(study, "amended", number, value, as_json=as_json)
+        say_done(study, "amended", number, as_json=as_json)
 
 
 @app.command()
@@ -210,7 +215,7 @@ def cancel(name: Name, trial: Number, db: Db = None, as_json: Json = False) -> N
     number = trial_number(trial)
     with opened(db, name) as study:
         study.cancel(number)
-        say_done(study, "cancelled", number, None, as_json=as_json)
+        say_done(study, "cancelled", number, as_json=as_json)
 
 
 @app.command()
@@ -219,7 +224,7 @@ def retract(name: Name, trial: Number, db: Db = None, as_json: Json = False) -> 
     number = trial_number(trial)
     with opened(db, name) as study:
         study.retract(number)
-        say_done(study, "retracted", number, None, as_json=as_json)
+        say_done(study, "retracted", number, as_json=as_json)
 
 
 @app.command()
@@ -291,10 +296,20 @@ for _name, _command in (
     app.command(_name)(_command)
 
 
-def _arms(study: Study, given: list[str] | None) -> list[str] | None:
-    """Return the names of arms; @FILE stands for those of a file, unless an arm is called so."""
-    if not given:
+def _within_reach(study: Study, allowed: list[str] | None, excepted: list[str] | None) -> list[int] | None:
+    """Return the arms that may be asked for; None for all."""
+    if not allowed and not excepted:
         return None
+    arms = study.arms
+    within = {arms.index(name) for name in _arms(study, allowed)} if allowed else set(range(arms.count))
+    left = sorted(within - {arms.index(name) for name in _arms(study, excepted or [])})
+    if not left:
+        raise ValueError("no arm is left that is allowed and not excepted. Allow one.")
+    return left
+
+
+def _arms(study: Study, given: list[str]) -> list[str]:
+    """Return the names of arms; @FILE stands for those of a file, unless an arm is called so."""
     from corrbandits.tables import read_columns
 
     known, names = set(study.arms.names or ()), []

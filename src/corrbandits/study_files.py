@@ -108,16 +108,20 @@ def add_arms(
 ) -> None:
     """Add the arms of a CSV file to a study with a kernel.
 
-    The file has the columns of the first.
+    The file has a column name, and those that say where arms lie, as the first had.
     """
     from corrbandits import study_setup as setup
 
     sheet = setup.read_sheet(arms)
     mean, sd = number_or_none("--prior-mean", prior_mean), number_or_none("--prior-sd", prior_sd)
     with opened(db, name) as study:
+        before = study.arms.count
         study.add_arms(sheet.arms, **setup.more_arms(sheet, study.settings.prior, mean, sd))
         count = study.arms.count
-    document({"study": name, "arms": count}) if as_json else say(f"{name} has {count:,} arms now.")
+    if as_json:
+        document({"study": name, "arms": count, "added": count - before})
+    else:
+        say(f"{name} has {count:,} arms now: {count - before:,} were added.")
 
 
 def copy(
@@ -130,7 +134,7 @@ def copy(
 ) -> None:
     """Copy a study; the two go separate ways.
 
-    With another noise the copy begins with the rewards told so far, as observations.
+    With another noise, too, all trials keep their numbers and rewards, and the open ones stay open.
     """
     from corrbandits import study_setup as setup
 
@@ -149,7 +153,7 @@ def delete(
 ) -> None:
     """Delete a study with all its rewards, for everybody."""
     with opened(db, name) as study:
-        question = f"Delete {name} with {study.t - 1:,} trials from {study.database}, for everybody?"
+        question = f"Delete {name} with {study.trials:,} trials from {study.database}, for everybody?"
         if not yes and (as_json or not sys.stdin.isatty()):
             raise ValueError(f"to delete {name!r} say --yes. It cannot be undone: export it first if it may be missed.")
         if not yes:

@@ -13,7 +13,8 @@ What is not said is chosen here, and `Plan.remarks` says how:
   and that every arm which its neighbours do not explain is tried. Without a kernel, infinite: nothing is known.
 - without a prior mean, 0.
 - on latitude and longitude, distances along the earth in km: great circle, or chordal where a kernel needs it.
-- `CorrelatedUCL` with a kernel and up to 5,000 arms, otherwise `UCL`.
+- `UCL`, the plain index on whatever the prior is: `CorrelatedUCL` begins by trying every arm whose prior sd is above
+  the noise sd, which of many arms is a campaign of its own.
 """
 
 from __future__ import annotations
@@ -38,15 +39,16 @@ from corrbandits.landscapes import MOST_DENSE
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
 from corrbandits.study.arms import AXES, checked_name
 from corrbandits.study.words import UNITS
-from corrbandits.tables import Column, numeric_column, places, read_columns
+from corrbandits.tables import NUMBER, Column, numeric_column, places, read_columns
 
 WIDE = 10.0
 """The prior sd in noise sds, where none is given."""
 
-MOST_WITH_FACTOR = 5_000
 PRIOR = ("prior_mean", "prior_sd")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _CODE = re.compile(r"\+|[+-]?0\d", re.ASCII)  # 007 is no number, but a name
+
+
+_SHORTER = " To begin sooner: --policy UCL, or --set nu=0.1."
 
 
 @final
@@ -119,10 +121,15 @@ def plan(
         )
     if mean is None and sd is not None:
         remarks.append("No prior mean was given: 0 stands for it. Give --prior-mean or a column prior_mean.")
+    if "latitude" in sheet.axes and getattr(kernel, "distance", "") in ("euclidean", "cityblock"):
+        remarks.append("Distances are in degrees, and so is the length. Leave --distance out for km along the earth.")
     prior = _prior(sheet, kernel, 0.0 if mean is None else mean, math.inf if sd is None else sd, noise**2)
-    rule = _policy(policy, parameters or {}, correlated=kernel is not None and sheet.count <= MOST_WITH_FACTOR)
+    rule = _policy(policy, parameters or {})
     if pending := int(np.count_nonzero(rule.pending(prior))):
-        remarks.append(f"The rule begins with arms of which too little is known: now {pending:,} of {sheet.count:,}.")
+        remarks.append(
+            f"The rule begins by trying arms of which too little is known, now {pending:,} of {sheet.count:,}, before "
+            f"it prefers good ones.{_SHORTER if isinstance(rule, CorrelatedUCL) else ''}"
+        )
     return Plan(prior, rule, tuple(remarks))
 
 
@@ -189,14 +196,16 @@ def number(what: str, text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Return how many seconds a stretch of time has: 90s, 30min, 36h or 14d.
+    """Return how many seconds a stretch of time has: 90s, 30min, 36h, 14d or 6w.
 
     >>> seconds("36h"), seconds("0.5d")
     (129600.0, 43200.0)
     """
-    found = re.fullmatch(r"([\d.]+) ?(s|min|h|d)", text.strip(), re.ASCII)
+    found = re.fullmatch(r"([\d.]+) ?(s|min|h|d|w)", text.strip(), re.ASCII)
     if found is None or not NUMBER.fullmatch(found[1]) or float(found[1]) == 0:
-        raise ValueError(f"--timeout must be a number above 0 and s, min, h or d, such as 36h, but {text!r:.60} came.")
+        raise ValueError(
+            f"--timeout must be a number above 0 and s, min, h, d or w, such as 36h, but {text!r:.60} came."
+        )
     return float(found[1]) * UNITS[found[2]]
 
 
@@ -262,11 +271,8 @@ def _with_deviations(where: Array, sd: Any) -> Array:
     return np.column_stack([where, sd])
 
 
-def _policy(name: str | None, given: Mapping[str, str], *, correlated: bool) -> Policy:
-    if name is None:
-        kind: Any = CorrelatedUCL if correlated else UCL
-    else:
-        kind = RULES[_known("--policy", name, RULES)]
+def _policy(name: str | None, given: Mapping[str, str]) -> Policy:
+    kind: Any = UCL if name is None else RULES[_known("--policy", name, RULES)]
     fields = {field.name: field for field in dataclasses.fields(kind)}
     values: dict[str, Any] = {}
     for key, text in given.items():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from corrbandits.study import Study, Trial
 
 LONGEST_STEM = 60
+ROOM_FOR_TIMES = 76
 NEGATIVE: dict[str, Any] = {"ignore_unknown_options": True}  # or -1.5 were taken for an option
 
 
@@ -98,24 +99,30 @@ def say_created(study: Study, remarks: tuple[str, ...], *, as_json: bool) -> Non
                 "arms": arms,
                 "prior": prior_in_words(prior),
                 "policy": policy_data(policy),
-                "trials": study.t - 1,
+                "trials": study.trials,
                 "remarks": list(remarks),
             }
         )
         return
-    say(f"{study.name}: {arms:,} arms, {study.t - 1:,} trials, in {study.database}")
+    say(f"{study.name}: {arms:,} arms, {study.trials:,} trials, in {study.database}")
     say(f"prior   {prior_in_words(prior)}", f"policy  {policy_in_words(policy)}", *remarks)
     say(f"Next: corrbandits study ask {quoted(study.name)}")
 
 
-def say_done(study: Study, did: str, trial: int, reward: float | None, *, as_json: bool) -> None:
-    """Say what was done to a trial."""
-    one, waiting = study.trial(trial), len(study.open_trials)
+def say_done(study: Study, did: str, trial: int, *, as_json: bool) -> None:
+    """Say what was done to a trial, the reward that counts, and whether it surprises."""
+    one, waiting, reward = study.trial(trial), len(study.open_trials), study.reward(trial)
+    surprise = next((found for found in study.surprises() if found.arm == one.arm and reward is not None), None)
     if as_json:
-        document({"study": study.name, "did": did, **trial_data(study, one), "reward": reward, "open": waiting})
+        told = {"reward": reward, "open": waiting, "surprise": None if surprise is None else surprise.z}
+        document({"study": study.name, "did": did, **trial_data(study, one), **told})
         return
     value = "" if reward is None else f": {reward:.15g}"
     say(f"trial {one.number} ({one.name}) {did}{value}; {waiting:,} open")
+    if surprise is not None:
+        from corrbandits.study.words import surprise_in_words
+
+        say(surprise_in_words(surprise), f"If it is wrong: corrbandits study amend {quoted(study.name)} {trial} REWARD")
 
 
 def refuse_existing(path: Path, *, replace: bool) -> None:
@@ -184,15 +191,20 @@ def as_table(study: Study, trials: Sequence[Trial]) -> None:
 
 
 def history_table(trials: pd.DataFrame, last: int) -> None:
-    """Print the last trials, and how many there are."""
-    shown = history_rows(trials.tail(last))
+    """Print the last trials, and how many there are; narrow terminals show no times."""
+    shown, out = history_rows(trials.tail(last)), terminal.console()
+    amended = any(row["first_reward"] != row["reward"] for row in shown if row["status"] in ("told", "observed"))
+    times = ("asked", "told") if out.width >= ROOM_FOR_TIMES else ()
     rows = []
     for row in shown:
-        rewards = (_cell(row[key]) for key in ("reward", "first_reward"))
-        times = ((row[key] or "")[:16].replace("T", " ") for key in ("asked", "told"))
-        rows.append((str(row["trial"]), row["name"], row["status"], *rewards, *times))
-    heads = ("trial", "arm", "status", "reward", "first told", "asked (UTC)", "told (UTC)")
-    terminal.show([terminal.table(heads, rows, left=3)], terminal.console())
+        rewards = (_cell(row[key]) for key in (("reward", "first_reward") if amended else ("reward",)))
+        moments = ((row[key] or "")[2:16].replace("T", " ") for key in times)
+        rows.append((str(row["trial"]), row["name"], row["status"], *rewards, *moments))
+    rewards_said = ("reward", "first told") if amended else ("reward",)
+    heads = ("trial", "arm", "status", *rewards_said, *(f"{key} (UTC)" for key in times))
+    made = terminal.table(heads, rows, left=3)
+    made.columns[0].no_wrap = made.columns[2].no_wrap = True
+    terminal.show([made], out)
     if len(shown) < len(trials):
         say(f"the last {len(shown):,} of {len(trials):,} trials; --csv FILE or --json gives all")
 

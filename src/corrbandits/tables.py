@@ -19,7 +19,7 @@ Column = Sequence[tuple[int, str]]
 """The entries of a column, each with the line of the file on which its row begins."""
 
 # ASCII digits and a point: float() also takes 1_000, which no spreadsheet means
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_columns(path: str | os.PathLike[str]) -> dict[str, Column]:
@@ -106,7 +106,7 @@ def _check_header(header: list[str], where: str) -> None:
 
 
 def _number(text: str, where: str) -> float:
-    number = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
+    number = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
     if not math.isfinite(number):
         raise ValueError(f"{where} must hold finite numbers such as 1.5, but {text!r:.60} came. Mend it.")
     return number

@@ -57,10 +57,10 @@ def text(parts: Iterable[Any], width: int = WIDTH) -> str:
 
 
 def say(sentences: Iterable[str]) -> None:
-    """Print sentences, each on a line of its own: a terminal folds it, a pipe has it whole."""
+    """Print sentences, each on a line of its own: for a terminal it is folded between words, a pipe has it whole."""
     out = console()
     for sentence in sentences:
-        out.print(_writable(sentence, out.encoding), soft_wrap=True)
+        out.print(_writable(sentence, out.encoding), soft_wrap=not out.is_terminal)
 
 
 def show(parts: Iterable[Any], where: Console) -> None:

@@ -2,6 +2,6 @@
 
 from corrbandits.study.choosing import Alternative, Explanation
 from corrbandits.study.study import Study, Trial
-from corrbandits.study.verdict import Best, NoiseCheck
+from corrbandits.study.verdict import Best, NoiseCheck, Surprise
 
-__all__ = ["Alternative", "Best", "Explanation", "NoiseCheck", "Study", "Trial"]
+__all__ = ["Alternative", "Best", "Explanation", "NoiseCheck", "Study", "Surprise", "Trial"]

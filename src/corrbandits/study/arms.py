@@ -75,8 +75,8 @@ class Arms:
         return {self.name(k): k for k in range(self.count)}
 
     def plus(self, more: Arms) -> Arms:
-        """Return these arms and more; refuse a name that there is, and columns that differ."""
-        if (self.names is None, self.axes, set(self.attributes)) != (more.names is None, more.axes, {*more.attributes}):
+        """Return these arms and more; refuse a name that there is; an attribute that some lack is None for these."""
+        if (self.names is None, self.axes) != (more.names is None, more.axes):
             raise ValueError(
                 f"new arms must have the columns of the old ones, {self._columns()}, but they have {more._columns()}."
             )
@@ -84,12 +84,16 @@ class Arms:
             if name in self._indices:
                 raise ValueError(f"new arms need names of their own, but there is a {name!r} already.")
         places = None if self.coordinates is None or more.coordinates is None else [self.coordinates, more.coordinates]
+        lacking = (None,) * self.count, (None,) * more.count
         return Arms(
             self.count + more.count,
             None if self.names is None or more.names is None else self.names + more.names,
             self.axes,
             None if places is None else np.concatenate(places),
-            {key: (*values, *more.attributes[key]) for key, values in self.attributes.items()},
+            {
+                key: (*self.attributes.get(key, lacking[0]), *more.attributes.get(key, lacking[1]))
+                for key in {**self.attributes, **more.attributes}
+            },
         )
 
     def ends_with(self, more: Arms) -> bool:
@@ -130,8 +134,7 @@ class Arms:
         return Arms(count, names, axes, places, attributes)
 
     def _columns(self) -> str:
-        names = [] if self.names is None else ["name"]
-        return ", ".join([*names, *self.axes, *self.attributes]) or "none"
+        return ", ".join([*([] if self.names is None else ["name"]), *self.axes]) or "none"
 
 
 def checked_name(what: str, value: Any) -> str:

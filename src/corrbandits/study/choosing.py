@@ -133,7 +133,7 @@ class Explanation:
         if self.rank is not None:
             text += f"; of all arms number {self.rank} by its limit, {self.mean_rank} by its mean"
         if self.initial:
-            text += "; chosen for its variance, to begin with"
+            text += "; not chosen by its limit, but to begin with, for its variance"
         return text + (f"\nrunner-up: {second.name}, {_said(second)}" if second else "\nno other arm could be chosen")
 
 

@@ -13,8 +13,8 @@ from corrbandits import outputs
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.choosing import deciding_belief, moment
-from corrbandits.study.ledger import FORMAT, Ledger
-from corrbandits.study.stored import parsed, written
+from corrbandits.study.ledger import FORMAT, Entry, Ledger
+from corrbandits.study.stored import Data, parsed, written
 from corrbandits.tables import read_text
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def table(ledger: Ledger) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (number, entry.arm, ledger.arms.name(entry.arm), _status(entry.status, entry.asked), *_rewards(entry),
+        (number, entry.arm, ledger.arms.name(entry.arm), entry.kind, *_rewards(entry),
          entry.asked, entry.told)
         for number, entry in enumerate(ledger.trials, 1)
     ]  # fmt: skip
@@ -81,14 +81,14 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
 
 
 def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: float) -> list[str]:
-    """Return the events of a study with another prior or policy, to which the rewards told so far were observed."""
+    """Return the events of a study with another prior or policy, and with all trials as they stand."""
     before = ledger.settings
     settings = replace(before, prior=prior or ledger.prior, policy=policy or before.policy, arms=ledger.arms)
+    keys = {trial: key for key, trial in ledger.keys.items()}
     events = [settings.event() | {"at": at}]
-    for entry in ledger.trials:
-        if entry.status == "told":
-            observed = {"event": "observed", "trial": len(events), "arm": entry.arm, "reward": entry.reward}
-            events.append(observed | {"at": entry.told})
+    for trial, entry in enumerate(ledger.trials, 1):
+        key = {"key": keys[trial]} if trial in keys else {}
+        events += _carried(trial, entry, key)
     bodies = [written(event) for event in events]
     anew = Ledger(bodies[0])
     anew.apply(bodies[1:])
@@ -96,13 +96,26 @@ def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: 
     return bodies
 
 
+def _carried(trial: int, entry: Entry, key: Data) -> list[Data]:
+    """Return the events that leave a trial as it stands."""
+    asked, told = entry.asked, entry.told
+    if asked is None:
+        first = {"event": "observed", "trial": trial, "arm": entry.arm, "reward": entry.first, "at": told, **key}
+    else:
+        first = {"event": "asked", "trial": trial, "arm": entry.arm, "carried": True, "at": asked, **key}
+    events: list[Data] = [first]
+    if asked is not None and told is not None:
+        events.append({"event": "told", "trial": trial, "reward": entry.first, "at": told})
+    if told is not None and entry.reward != entry.first:
+        events.append({"event": "amended", "trial": trial, "reward": entry.reward, "at": told})
+    if entry.status not in ("open", "told"):
+        events.append({"event": entry.status, "trial": trial, "at": told or asked})
+    return events
+
+
 def _rewards(entry: Any) -> tuple[float, float]:
     """Return the reward that counts, if one does, and the one first told."""
     return (entry.reward if entry.status == "told" else math.nan), entry.first
-
-
-def _status(status: str, asked: float | None) -> str:
-    return "observed" if status == "told" and asked is None else status
 
 
 def _numeric(dtype: Any) -> bool:

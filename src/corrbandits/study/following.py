@@ -118,8 +118,8 @@ class Asking:
         for _ in range(self._count):
             if at.candidates is not None and not at.candidates.size:
                 raise ValueError(
-                    "each arm may be tried once (repeat=False), and all that are allowed have been. Add arms, or stop: "
-                    "best() says what was found."
+                    f"each arm may be tried once, and of those allowed {len(events)} are left, but {self._count} were "
+                    "asked for. Ask for fewer, add arms, or stop: best says what was found."
                 )
             arm = at.choose()
             events.append({"event": "asked", "trial": at.trial, "arm": arm, **common})

@@ -96,6 +96,12 @@ class Entry:
     first: float = math.nan  # the reward before it was amended
     seen: int = 0  # the choice was made from the events up to this one, and those asked since
     allowed: tuple[int, ...] | None = None
+    carried: bool = False  # chosen in the study that this one is a copy of
+
+    @property
+    def kind(self) -> str:
+        """Its status, or `observed` if it was told and nobody had asked for it."""
+        return "observed" if self.status == "told" and self.asked is None else self.status
 
 
 @final
@@ -173,7 +179,10 @@ class Ledger:
             return [{"event": "observed", "trial": trial, "arm": arm, "reward": reward, "key": key}]
         trial = self.keys[key]
         entry = self.entry(trial)
-        self._refuse_closed(trial, entry)
+        if entry.status != "told":
+            raise ValueError(
+                f"the key {key!r} is that of trial {trial}, which was {entry.status}. Observe it with another key."
+            )
         if entry.arm != arm or reward not in (entry.first, entry.reward):
             raise ValueError(
                 f"an observation with the key {key!r} is there as trial {trial}, reward {entry.reward!r} of arm "
@@ -189,8 +198,11 @@ class Ledger:
 
     def retracting(self, trial: int) -> list[Data]:
         """Return the event that takes an observation back."""
-        if self.entry(trial).status == "retracted":
+        status = self.entry(trial).status
+        if status == "retracted":
             return []
+        if status == "cancelled":
+            raise ValueError(f"only a reward can be retracted, but trial {trial} was cancelled and has none.")
         self._rewarded(trial, "retracted", "cancel it")
         return [{"event": "retracted", "trial": trial}]
 
@@ -238,7 +250,8 @@ class Ledger:
         arm = checks.arm(event["arm"], self.arms.count)
         seen = checks.integer("seen", event.get("seen", self.sequence - 1), least=1)
         allowed = event.get("allowed")
-        trial = self._new(event, Entry(arm, "open", _time(event), seen=seen, allowed=allowed and tuple(allowed)))
+        within, carried = allowed and tuple(allowed), bool(event.get("carried", False))
+        trial = self._new(event, Entry(arm, "open", _time(event), seen=seen, allowed=within, carried=carried))
         self.open[trial] = arm
         self.last = arm
 

@@ -24,12 +24,13 @@ from corrbandits.study.ledger import Ledger
 from corrbandits.study.stored import policy_data
 from corrbandits.study.terminal_map import TerminalMap
 from corrbandits.study.verdict import Best, NoiseCheck
-from corrbandits.study.words import noise_in_words, policy_in_words, prior_in_words, time_in_words
+from corrbandits.study.words import noise_in_words, policy_in_words, prior_in_words, surprise_in_words, time_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_OPEN = 10
+MOST_SURPRISES = 3
 MOST_LIMITS = 5_000
 """With more arms, limits that need every pair of them are left out."""
 
@@ -78,7 +79,10 @@ class Overview:
     best: Best | None
     no_best: str | None
     noise: NoiseCheck | None
-    warning: str | None
+    warnings: tuple[str, ...]
+    untried: int
+    once: bool
+    timeout: float | None
     open: tuple[Awaited, ...]
     top: tuple[Standing, ...]
     map: TerminalMap | None
@@ -97,14 +101,13 @@ class Overview:
         """Print it as wide as a terminal is, with its colours."""
         width = min(where.width, terminal.PIPED) if where.is_terminal else terminal.WIDTH
         where.width = width
-        colour = where.color_system in ("256", "truecolor")  # of fewer colours shades say more
+        colour = where.color_system in ("256", "truecolor") and not where.no_color  # of fewer colours shades say more
         terminal.show(self.parts(width, colour=colour), where)
 
     def parts(self, width: int, *, colour: bool) -> list[Any]:
         """Return the text, tables and map one below the other."""
         parts: list[Any] = [self._heading()]
-        if self.warning is not None:
-            parts += [f"\n{self.warning}"]
+        parts += [f"\n{warning}" for warning in self.warnings]
         if self.open:
             parts += ["", self._open_table()]
         parts += ["", self._top_table()]
@@ -122,16 +125,25 @@ class Overview:
         rows = {
             "study": self.name,
             "database": self.database,
-            "goal": "the largest reward" if self.goal == "max" else "the least reward",
+            "goal": self._goal_in_words(),
             "arms": f"{self.arms:,}",
             "prior": self.prior,
-            "policy": policy_in_words(self.policy),
+            "policy": policy_in_words(self.policy) + self._beginning_in_words(),
             "trials": f"{counts}; the next decision is t = {self.t:,}",
             "best": self._best_in_words(),
         }
         for name, value in rows.items():
             grid.add_row(name, value)
         return grid
+
+    def _goal_in_words(self) -> str:
+        goal = "the largest reward" if self.goal == "max" else "the least reward"
+        once = "; no arm twice" if self.once else ""
+        expiry = "" if self.timeout is None else f"; trials expire {time_in_words(self.timeout)} after they were asked"
+        return f"{goal}{once}{expiry}"
+
+    def _beginning_in_words(self) -> str:
+        return f"; it tries {self.untried:,} arms more before it prefers good ones" if self.untried else ""
 
     def _best_in_words(self) -> str:
         if self.best is not None or self.no_best is None:
@@ -161,7 +173,6 @@ def overview(name: str, database: str, ledger: Ledger, deciding: Belief, now: fl
     found, why = _best(ledger, deciding)
     standings = _top(ledger, belief, deciding, checks.integer("top", top, least=1))
     noise = verdict.noise_check(ledger)
-    suspicious = noise is not None and noise.suspicious and isinstance(ledger.prior, GaussianBelief)
     return Overview(
         name=name,
         database=database,
@@ -174,11 +185,25 @@ def overview(name: str, database: str, ledger: Ledger, deciding: Belief, now: fl
         best=found,
         no_best=why,
         noise=noise,
-        warning=noise_in_words(noise, ledger.prior) if suspicious else None,  # type: ignore[arg-type]
+        warnings=_warnings(ledger, belief, noise, name),
+        untried=int(np.count_nonzero(settings.policy.pending(moment(ledger, deciding).belief))),
+        once=not settings.repeat,
+        timeout=settings.timeout,
         open=_awaited(ledger, now),
         top=standings,
         map=_map(ledger, belief, standings[0]),
     )
+
+
+def _warnings(ledger: Ledger, belief: Belief, noise: NoiseCheck | None, name: str) -> tuple[str, ...]:
+    """Return what a person should look at: arms that surprise, and noise that is not as stated."""
+    found = verdict.surprises(belief, ledger.arms)
+    said = [surprise_in_words(one) for one in found[:MOST_SURPRISES]]
+    if said:
+        said[-1] += " Perhaps a reward was mistyped: see history, and amend it."
+    if noise is not None and noise.suspicious and isinstance(ledger.prior, GaussianBelief):
+        said.append(noise_in_words(noise, ledger.prior, name))
+    return tuple(said)
 
 
 def best_in_words(best: Best | None) -> str:
@@ -211,9 +236,7 @@ def _best(ledger: Ledger, deciding: Belief) -> tuple[Best | None, str | None]:
 
 def _statuses(ledger: Ledger) -> dict[str, int]:
     """Return how many trials there are of each status; those told that nobody had asked for are `observed`."""
-    found = Counter(
-        "observed" if entry.status == "told" and entry.asked is None else entry.status for entry in ledger.trials
-    )
+    found = Counter(entry.kind for entry in ledger.trials)
     return {status: found[status] for status in ("told", "observed", "open", "expired", "cancelled", "retracted")}
 
 
@@ -245,15 +268,14 @@ def _top(ledger: Ledger, belief: Belief, deciding: Belief, count: int) -> tuple[
 
 
 def _limits(ledger: Ledger, deciding: Belief) -> Array | None:
-    """Return what the rule compares arms by now, the open trials assumed, in the units of the rewards."""
+    """Return what the rule compares arms by, from what has been told, in the units of the rewards."""
     policy, goal = ledger.settings.policy, ledger.settings.goal
     pairs = isinstance(policy, KnowledgeGradient) or (isinstance(policy, CorrelatedUCL) and policy.factor)
     if not isinstance(policy, IndexPolicy) or (pairs and ledger.arms.count > MOST_LIMITS):
         return None
-    at = moment(ledger, deciding)
     try:
         with one_thread():
-            limits = policy.index(at.belief, at.t)
+            limits = policy.index(deciding, ledger.time)
     except ValueError:  # past the rule's horizon
         return None
     return limits if goal == "max" else np.array([mirrored_value(deciding, limit) for limit in limits.tolist()])

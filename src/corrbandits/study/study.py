@@ -22,7 +22,7 @@ from corrbandits.study.following import Asking, Events, Follower, now
 from corrbandits.study.ledger import Goal, Ledger, Settings
 from corrbandits.study.overview import Overview, overview
 from corrbandits.study.stored import Data, written
-from corrbandits.study.verdict import Best, NoiseCheck
+from corrbandits.study.verdict import Best, NoiseCheck, Surprise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,7 @@ class Trial:
 
 
 Trials = list[Trial]  # within Study, `list` is its method
+Surprises = list[Surprise]
 
 
 @final
@@ -112,7 +113,7 @@ class Study:
         try:
             known = journal.studies()
             if name not in known:
-                few = ", ".join(islice(known, 5)) or "none"
+                few = (", ".join(islice(known, 5)) or "none") + (", ..." if len(known) > 5 else "")
                 raise ValueError(f"{journal.place} has no study {name!r:.60}; there are: {few}. Create it first.")
             return cls(journal, name, known[name])
         except BaseException:
@@ -223,6 +224,12 @@ class Study:
             return [self._trial(number) for number in ledger.open]
 
     @property
+    def trials(self) -> int:
+        """How many trials there are, of every status."""
+        with self._current() as ledger:
+            return len(ledger.trials)
+
+    @property
     def settings(self) -> Settings:
         """What the study was created with."""
         return self._follower.ledger.settings
@@ -238,6 +245,12 @@ class Study:
         """The number of the next decision: 1 + told + open + freely observed."""
         with self._current() as ledger:
             return ledger.time
+
+    def reward(self, trial: Trial | int) -> float | None:
+        """Return the reward of a trial that counts, if one does."""
+        with self._current() as ledger:
+            entry = ledger.entry(self._of(trial))
+            return entry.reward if entry.status == "told" else None
 
     def best(self) -> Best:
         """Return the best arm so far, how sure that is, and what it would cost to stop now.
@@ -262,11 +275,18 @@ class Study:
         """Return where the study stands in words, with a map if its arms lie on a grid: `print(study.show())`."""
         return str(self.overview(top))
 
+    def surprises(self) -> Surprises:
+        """Return the arms whose rewards lie far from what all else says, worst first: perhaps one was mistyped."""
+        with self._current() as ledger:
+            return verdict.surprises(told_belief(ledger), ledger.arms)
+
     def explain(self, trial: Trial | int) -> Explanation:
         """Return why an arm was chosen, by replaying the events that the choice was made from."""
         with self._current() as ledger:
             number = self._of(trial)
             entry = ledger.entry(number)
+            if entry.carried:
+                raise ValueError(f"trial {number} was chosen in the study that this one is a copy of. Ask that one.")
             if entry.asked is None:
                 raise ValueError(f"trial {number} was observed, not asked for: nobody chose it. Name one that was.")
             then = self._follower.as_of(number)
@@ -294,8 +314,8 @@ class Study:
     ) -> Study:
         """Return a copy of the study under another name, in the same database or another; they go separate ways.
 
-        With another prior of the same arms, or another policy, the copy begins with the rewards told so far as
-        observations: what was asked for was chosen by other rules.
+        With another prior of the same arms, or another policy, all trials keep their numbers, rewards and keys, and
+        the open ones stay open; but why they were chosen, only the first study can explain.
         """
         where = self._journal.url if url is None else url
         if prior is None and policy is None:

@@ -30,6 +30,7 @@ loss, are not drawn."""
 
 MOST_DRAWN = 5_000
 SUSPICIOUS = 1e-3
+SURPRISING = 5.0
 
 
 @final
@@ -170,3 +171,43 @@ def noise_check(ledger: Ledger) -> NoiseCheck | None:
         chi_square = float((((rewards - averages[arms]) / np.sqrt(noise[arms])) ** 2).sum())
     p = 2 * min(float(chdtr(degrees, chi_square)), float(chdtrc(degrees, chi_square)), 0.5)
     return NoiseCheck(chi_square, degrees, chi_square / degrees, p)
+
+
+@final
+@dataclass(frozen=True)
+class Surprise:
+    """An arm whose rewards are not what everything else says of it: perhaps one was mistyped.
+
+    `expected` and `deviation` are what the prior and all other arms make of its average, `z` how many deviations the
+    average is from that.
+    """
+
+    arm: int
+    name: str
+    average: float
+    expected: float
+    deviation: float
+    z: float
+
+
+def surprises(belief: Belief, arms: Arms) -> list[Surprise]:
+    """Return the arms whose average reward is more than `SURPRISING` deviations from what all else says, worst first.
+
+    The average of n rewards less its posterior mean, rbar - mu, has variance D - s^2 with D = sigma^2 / n; divided by
+    its deviation it is also how far the average lies from what is expected without it, over that deviation.
+    """
+    if not isinstance(belief, (Independent, Correlated, Implicit, Refitting)):
+        return []
+    A = np.flatnonzero(belief.counts)
+    D, average = belief.noise_variance[A] / belief.counts[A], belief.sums[A] / belief.counts[A]
+    left = D - belief.variance[A]  # what is not cancelled by rounding, or nothing but the arm itself speaks of it
+    told = left > 1e-9 * D
+    A, D, average, left = A[told], D[told], average[told], left[told]
+    with np.errstate(over="ignore"):
+        z = (average - belief.mean[A]) / np.sqrt(left)
+        expected, deviation = average - z * D / np.sqrt(left), D / np.sqrt(left)
+    worst = [k for k in np.argsort(-np.abs(z), kind="stable").tolist() if abs(z[k]) > SURPRISING]
+    return [
+        Surprise(int(A[k]), arms.name(int(A[k])), *map(float, (average[k], expected[k], deviation[k], z[k])))
+        for k in worst
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import shlex
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from corrbandits.belief import Belief, Beta, Correlated, GaussianBelief, Implici
 from corrbandits.checks import Array
 from corrbandits.kernels import Scaled, Stationary, WithDeviations
 from corrbandits.policies import Policy
-from corrbandits.study.verdict import NoiseCheck
+from corrbandits.study.verdict import NoiseCheck, Surprise
 
-UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 def prior_in_words(prior: Belief) -> str:
@@ -71,7 +72,7 @@ def policy_in_words(policy: Policy) -> str:
     return f"{type(policy).__name__}({', '.join(f'{name}={_value(value)}' for name, value in values.items())})"
 
 
-def noise_in_words(check: NoiseCheck, prior: GaussianBelief) -> str:
+def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:
     """Return what contradicts the stated noise, what that does, and what to do."""
     stated, factor = np.sqrt(prior.noise_variance), math.sqrt(check.ratio)
     even = float(np.ptp(stated)) == 0
@@ -84,11 +85,21 @@ def noise_in_words(check: NoiseCheck, prior: GaussianBelief) -> str:
         else "so rewards are trusted too little, and more of them are asked for than needed"
     )
     cause = "a mistyped reward (see history; amend or retract it)" if more else "rewards told twice, or rounded"
+    plural = "s" if check.degrees > 1 else ""
     new = f"{factor * stated[0]:.2g}" if even else "..."
     return (
         f"WARNING: rewards of the same arm vary {seen}, but {said} (chi-square {check.chi_square:.3g} with "
-        f"{check.degrees:,} degrees of freedom, p = {check.p:.1g}), {effect}. Look for {cause}. If they are all right, "
-        f"go on with a copy that has another noise: corrbandits study copy ... --noise-sd {new}, or copy(prior=...)."
+        f"{check.degrees:,} degree{plural} of freedom, p = {check.p:.1g}), {effect}. Look for {cause}. "
+        "If they are all right, go on with a copy that has another noise: "
+        f"corrbandits study copy {shlex.quote(name)} NEW --noise-sd {new}."
+    )
+
+
+def surprise_in_words(found: Surprise) -> str:
+    """Return what is surprising in an arm's rewards."""
+    return (
+        f"WARNING: the rewards of {found.name} average {found.average:.6g}, {abs(found.z):.2g} standard deviations "
+        f"from what all else says ({found.expected:.4g} ± {found.deviation:.2g})."
     )
 
 
@@ -96,7 +107,7 @@ def time_in_words(seconds: float) -> str:
     """Return a stretch of time.
 
     >>> time_in_words(20.0), time_in_words(5400.0), time_in_words(864000.0)
-    ('20 s', '1.5 h', '10 d')
+    ('20 s', '1.5 h', '1.4 w')
     """
     unit = next((name for name, size in reversed(UNITS.items()) if seconds >= size), "s")
     return f"{max(seconds, 0.0) / UNITS[unit]:.2g} {unit}"

@@ -10,7 +10,7 @@ import optuna
 import pytest
 import sqlalchemy as sa
 
-from corrbandits.journal import VERSION, Journal, Taken
+from corrbandits.journal import VERSION, Journal, JournalError, Taken
 from databases import NEWLY, PASSWORD, append_some, create_and_enrol, together, use_after_fork
 
 NAMES = [
@@ -77,15 +77,24 @@ class JournalContract:
         assert journal.read(study, 0) == ["created", "first", "second"]
         journal.append(study, 4, ["x"])
 
-    def test_a_batch_is_there_whole_or_not_at_all(self, journal, enter):
-        """Its last event stands in the way of another: the first ones must not be left behind."""
+    def test_a_batch_is_there_whole_or_not_at_all(self, journal):
+        """Its last event cannot be stored: the first ones, more than go into one statement, must not be left behind."""
         study = journal.enrol("meadow", ["created"])
-        enter(f"INSERT INTO corrbandits_events (study, sequence, body) VALUES ({study}, 60, 'in the way')")
-        with pytest.raises(Taken):
-            journal.append(study, 2, ["x"] * 59)
-        assert journal.read(study, 0) == ["created", "in the way"]
-        journal.append(study, 2, ["x"] * 58)
-        assert journal.read(study, 0) == ["created", *["x"] * 58, "in the way"]
+        with pytest.raises(ValueError, match="meanwhile"):
+            journal.append(study, 2, [*["x"] * 1200, None])
+        assert journal.read(study, 0) == ["created"]
+        journal.append(study, 2, ["x"] * 1200)
+        assert journal.read(study, 0) == ["created", *["x"] * 1200]
+
+    def test_events_that_were_lost_leave_no_gap(self, journal, enter):
+        study = journal.enrol("meadow", ["created", "asked", "told"])
+        enter(f"DELETE FROM corrbandits_events WHERE study = {study} AND sequence > 1")
+        for bodies in (["next"], ["next", "and next"]):
+            with pytest.raises(JournalError, match=r"1 events of the study, but 3 have been read.*Nothing was saved"):
+                journal.append(study, 4, bodies)
+        assert journal.read(study, 0) == ["created"]
+        journal.append(study, 2, ["again"])
+        assert journal.read(study, 0) == ["created", "again"]
 
     def test_a_name_that_there_is_is_refused(self, journal):
         study = journal.enrol("meadow", ["created"])

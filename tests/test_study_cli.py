@@ -244,6 +244,21 @@ def test_what_is_said_of_a_repeated_observation_is_what_counts(ok):
     assert "observed: 35;" in ok("observe", "meadow", "p11", "34.8", "--key", "nb-1")
 
 
+def test_an_empty_key_is_refused(ok, refused):
+    ok(*CREATE)
+    assert "a key must be" in refused("observe", "meadow", "p11", "34.8", "--key", "")
+
+
+@pytest.mark.parametrize("command", ["ask meadow", "tell meadow 1 3", "show meadow", "delete meadow"])
+def test_closed_streams_are_no_error_of_ours(ok, tmp_path, command):
+    ok(*CREATE)
+    ok("ask", "meadow")
+    program = f"'{sys.executable}' -m corrbandits.cli study {command} >&- <&-"
+    done = subprocess.run(["sh", "-c", program], capture_output=True, text=True, cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (2 if "delete" in command else 0)
+
+
 def test_arms_out_of_reach_are_excepted(answer, ok, refused, tmp_path):
     ok(*CREATE, "--once")
     every = {f"p{x}{y}" for x in range(4) for y in range(3)}
@@ -379,7 +394,9 @@ def test_arms_are_added(ok, answer, refused, tmp_path):
     ok(*CREATE)
     (tmp_path / "more.csv").write_text("name,x,y\nnew,50,50\n")
     assert ok("add-arms", "meadow", "--arms", "more.csv") == "meadow has 13 arms now: 1 were added.\n"
-    assert answer("add-arms", "meadow", "--arms", "more.csv")["arms"] == 13  # the same again changes nothing
+    assert "there is a 'new' already" in refused("add-arms", "meadow", "--arms", "more.csv")
+    (tmp_path / "next.csv").write_text("name,x,y,soil\nnext,60,60,loam\n")
+    assert answer("add-arms", "meadow", "--arms", "next.csv") == {"study": "meadow", "arms": 14, "added": 1}
     (tmp_path / "wide.csv").write_text("name,x,y,prior_sd\nother,50,70,3\n")
     assert "Leave prior_sd out" in refused("add-arms", "meadow", "--arms", "wide.csv")
     (tmp_path / "own.csv").write_text("name,x,y,prior_mean,prior_sd\na,0,0,5,1\nb,1,0,6,2\n")

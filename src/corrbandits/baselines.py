@@ -205,10 +205,10 @@ def expected_gain(means: Array, slopes: Array) -> float:
             if meetings:
                 meetings.pop()
         highest.append(line)
-    return float(np.diff(slopes[highest]) @ _expected_excess(np.abs(meetings)))
+    return float(np.diff(slopes[highest]) @ expected_excess(np.abs(meetings)))
 
 
-def _expected_excess(c: Array) -> Array:
+def expected_excess(c: Array) -> Array:
     """Return E[(Z - c)+] = phi(c) - c P(Z > c) for c >= 0, as phi(c) times what keeps its digits in the tail."""
     from scipy.special import erfcx
 

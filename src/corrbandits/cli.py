@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import NoReturn
 
 STOPPED = 130
@@ -23,6 +25,8 @@ UNREACHED = 3
 def main() -> None:
     """Run the command line; errors a user can cause become one message and exit code 2."""
     try:
+        if sys.stdout is None:  # closed by who called: what was done is done, though nobody hears of it
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
         warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"

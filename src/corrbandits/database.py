@@ -6,6 +6,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar, final
 
 import sqlalchemy as sa
@@ -40,7 +41,12 @@ class Database:
         self._engine = _engine(self.url)
         self._process = os.getpid()
         self._connected = False
+        self._file: tuple[int, int] | None = None  # which one was opened: it may be moved away and another put there
         self._closing = weakref.finalize(self, _dispose, self._engine, self._process)
+
+    def missing(self) -> bool:
+        """Return whether there is no file of this name."""
+        return self.sqlite and _identity(self.url) is None
 
     def close(self) -> None:
         """Close the connections; new ones are opened when they are needed."""
@@ -96,9 +102,23 @@ class Database:
             self._closing.detach()
             self._process = os.getpid()
             self._closing = weakref.finalize(self, _dispose, self._engine, self._process)
+        if self.sqlite:
+            self._refuse_another_file()
         connection = self._engine.connect()
+        if self.sqlite and self._file is None:
+            self._file = _identity(self.url)
         self._connected = True
         return connection
+
+    def _refuse_another_file(self) -> None:
+        """Refuse to go on where the file is gone or another: SQLite would write where nobody reads, or make one."""
+        if self._file is not None and (found := _identity(self.url)) != self._file:
+            self.close()
+            self._file = found or self._file  # another may be a copy put back: the next call sees what is in it
+            what = "another file has been put in its place" if found else "the file is gone"
+            raise JournalError(
+                f"{self.place}: {what} since it was opened. Nothing was saved. Put it back, and do the same again."
+            )
 
     @contextmanager
     def _words(self) -> Iterator[None]:
@@ -146,6 +166,15 @@ def _patience(url: sa.URL) -> float:
     return seconds
 
 
+def _identity(url: sa.URL) -> tuple[int, int] | None:
+    """Return what tells a file from others, whatever it is called; None if there is none."""
+    try:
+        found = Path(url.database or "").stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _dispose(engine: sa.Engine, process: int) -> None:
     """Close the connections that this process has made; those of the process it was forked from are only forgotten."""
     engine.dispose(close=process == os.getpid())
@@ -188,6 +217,9 @@ _WORDS = {
     "SQLITE_NOTADB": "this file is no SQLite database. Name another",
     "SQLITE_CORRUPT": "the file is damaged. Copy it away, and restore it from a backup or an export",
     "SQLITE_IOERR": "the disk could not be read or written. Check it, and do the same again",
+    "SQLITE_ERROR": "its tables are not as they should be. Restore it from a backup or an export",
+    "42P01": "its tables are not as they should be. Restore it from a backup or an export",
+    "42703": "its tables are not as they should be. Restore it from a backup or an export",
     "55P03": "another session has kept it locked for too long. Try again when it is done",
     "53100": "the server's disk is full. Make room there, and do the same again",
     "25006": "the server takes no writing now. Do the same again when it does",

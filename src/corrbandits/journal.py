@@ -13,14 +13,14 @@ told that the place is `Taken`, reads what came, and tries again.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from corrbandits.database import Database, JournalError, code
+from corrbandits.database import PATIENCE, Database, JournalError, code
 
 __all__ = ["Journal", "JournalError", "Taken"]
 
@@ -48,6 +48,8 @@ _AFTER = (
     .where(_EVENTS.c.study == sa.bindparam("study"), _EVENTS.c.sequence > sa.bindparam("after"))
     .order_by(_EVENTS.c.sequence)
 )
+_LAST = sa.select(sa.func.max(_EVENTS.c.sequence)).where(_EVENTS.c.study == sa.bindparam("study"))
+_TOGETHER = 500  # rows of one statement: databases take some thousand values
 _LOCK = 0x636F7272  # of PostgreSQL's advisory locks: one process at a time makes the tables
 
 
@@ -72,7 +74,7 @@ class Journal:
     def __init__(self, url: str | os.PathLike[str] | sa.URL, *, create: bool = False) -> None:
         self._database = Database(url)
         self.url, self.place = self._database.url, self._database.place
-        if self._database.sqlite and not create and not Path(self.url.database or "").is_file():
+        if not create and self._database.missing():
             raise ValueError(f"{self.place} must be a database with studies, but there is no such file. Create one.")
         try:
             self._prepare(create=create)
@@ -89,11 +91,25 @@ class Journal:
         if not rows:
             return
         try:
-            self._database.writing(lambda connection: connection.execute(sa.insert(_EVENTS), rows))
+            self._database.writing(lambda connection: self._insert(connection, rows))
         except IntegrityError as error:
             if code(error) in ("SQLITE_CONSTRAINT_PRIMARYKEY", "23505"):
                 raise Taken(sequence) from None
             raise ValueError("the study must still be there, but it was deleted meanwhile.") from None
+
+    def _insert(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
+        """Insert events after the last one there is; refuse to leave a gap."""
+        first = rows[0]["sequence"]
+        last = connection.execute(_LAST, {"study": rows[0]["study"]}).scalar() or 0
+        if last >= first:
+            raise Taken(first)
+        if 0 < last < first - 1:
+            raise JournalError(
+                f"{self.place}: it has {last:,} events of the study, but {first - 1:,} have been read: some were lost, "
+                "perhaps since an older copy of it was put back. Nothing was saved. Open the study anew."
+            )
+        # one statement: of many, a driver says aloud which of them came too late
+        connection.execute(sa.insert(_EVENTS), rows[0]) if len(rows) == 1 else _insert_many(connection, rows)
 
     def read(self, study: int, after: int) -> list[str]:
         """Return the events of a study after this sequence, in their order."""
@@ -107,8 +123,9 @@ class Journal:
 
         def enter(connection: sa.Connection) -> int:
             study = connection.execute(sa.insert(_STUDIES).returning(_STUDIES.c.id), {"name": name}).scalar_one()
-            rows = [{"study": study, "sequence": k, "body": body} for k, body in enumerate(bodies, 1)]
-            connection.execute(sa.insert(_EVENTS), rows)
+            _insert_many(
+                connection, [{"study": study, "sequence": k, "body": body} for k, body in enumerate(bodies, 1)]
+            )
             return int(study)
 
         try:
@@ -151,13 +168,36 @@ class Journal:
                 f"{self.place} must be a database of corrbandits or an empty one, but it holds other tables "
                 f"({', '.join(foreign[:3])}{', ...' if foreign[3:] else ''}). Name another."
             )
+        if _STUDIES.name in tables:
+            raise ValueError(f"{self.place} is damaged: it does not say its version. Restore it from a backup.")
         if not create:
             raise ValueError(f"{self.place} must be a database with studies, but it is empty. Create a study there.")
 
     def _make_tables(self) -> None:
         if self._database.sqlite:
-            self._database.reading(lambda connection: connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar())
+            self._keep_a_log()
         self._database.writing(_make_tables)
+
+    def _keep_a_log(self) -> None:
+        """Put SQLite into WAL mode; while others do so too it does not wait as it should, but says that it is busy."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._database.reading(
+                    lambda connection: connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar()
+                )
+            except JournalError as error:
+                busy = isinstance(error.__cause__, DBAPIError) and code(error.__cause__).startswith("SQLITE_BUSY")
+                if not busy or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+
+def _insert_many(connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
+    for k in range(0, len(rows), _TOGETHER):
+        connection.execute(sa.insert(_EVENTS).values(rows[k : k + _TOGETHER]))
 
 
 def _tables_and_version(connection: sa.Connection) -> tuple[list[str], int | None]:

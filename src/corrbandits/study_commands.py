@@ -193,7 +193,7 @@ def observe(
     as_json: Json = False,
 ) -> None:
     """Add a reward that nobody had asked for."""
-    value, own = reward_of(reward), key or secrets.token_hex(8)
+    value, own = reward_of(reward), secrets.token_hex(8) if key is None else key
     again = f"To do it again and not count it twice, add --key {own}."
     with opened(db, name) as study, if_unsure(again):
         trial = study.observe(arm, value, key=own)

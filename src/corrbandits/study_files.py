@@ -154,7 +154,7 @@ def delete(
     """Delete a study with all its rewards, for everybody."""
     with opened(db, name) as study:
         question = f"Delete {name} with {study.trials:,} trials from {study.database}, for everybody?"
-        if not yes and (as_json or not sys.stdin.isatty()):
+        if not yes and (as_json or sys.stdin is None or not sys.stdin.isatty()):
             raise ValueError(f"to delete {name!r} say --yes. It cannot be undone: export it first if it may be missed.")
         if not yes:
             typer.echo(f"{question} [y/N] ", nl=False, err=True)

@@ -214,6 +214,8 @@ class CorrelatedUCLSampler(BaseSampler):
     def _told(self, trial: FrozenTrial) -> int | None:
         """Return the arm of a complete trial; warn where nothing can be learnt from it."""
         arm = self._space.arm(trial.params)
+        if arm is None and set(trial.params) < set(self._space.values):  # the objective left out some
+            arm = self._space.arm(_intended(trial))
         if arm is None:
             _warn(trial, f"its parameters {trial.params!r:.80} are no point of the search space")
         elif not math.isfinite(trial.values[0]):

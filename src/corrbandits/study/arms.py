@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,17 +97,6 @@ class Arms:
             },
         )
 
-    def ends_with(self, more: Arms) -> bool:
-        """Return whether the last of these arms are those, by name, place and attributes."""
-        if self.names is None or more.names is None or self.names[-more.count :] != more.names:
-            return False
-        same_place = more.coordinates is None or (
-            self.coordinates is not None and np.array_equal(self.coordinates[-more.count :], more.coordinates)
-        )
-        return same_place and all(
-            self.attributes.get(key, ())[-more.count :] == values for key, values in more.attributes.items()
-        )
-
     def data(self) -> dict[str, Any]:
         """Return the arms as data."""
         data: dict[str, Any] = {"count": self.count}
@@ -128,8 +118,8 @@ class Arms:
         axes, places = tuple(data.get("axes", ())), None
         if "coordinates" in data:
             places = checks.points("coordinates", data["coordinates"])
-            if len(places) != count:
-                raise ValueError(f"coordinates must be given for {count} arms, but {len(places)} came.")
+            if axes not in AXES or places.shape != (count, len(axes)):
+                raise ValueError(f"coordinates of {count} arms on axes {AXES} were expected, but others came.")
         attributes = {key: _attribute(key, list(values), count) for key, values in data.get("attributes", {}).items()}
         return Arms(count, names, axes, places, attributes)
 
@@ -140,12 +130,18 @@ class Arms:
 def checked_name(what: str, value: Any) -> str:
     """Return a name: printable text, for it is shown in terminals, tables and files."""
     name = checks.text(what, value)
-    unfit = next((sign for sign in name if unicodedata.category(sign)[0] == "C"), None)
+    unfit = next((sign for sign in name if _unprintable(sign)), None)
     if not name.strip() or name != name.strip() or len(name) > MOST_SIGNS or unfit is not None:
         raise ValueError(
             f"{what} must be 1 to {MOST_SIGNS} printable signs without a blank at either end, but {name!r:.60} came."
         )
     return name
+
+
+def _unprintable(sign: str) -> bool:
+    """Return whether a sign is for control, not for reading; those that join letters are for reading."""
+    category = unicodedata.category(sign)
+    return (category[0] == "C" or category in ("Zl", "Zp")) and sign not in "\u200c\u200d"
 
 
 def _number(count: int | None, given: int) -> int:
@@ -168,7 +164,7 @@ def _names(given: list[Any], count: int) -> tuple[str, ...]:
     if len(names) != count:
         raise ValueError(f"there must be {count} names, one per arm, but {len(names)} came.")
     if len(set(names)) < count:
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"arms must have different names, but two are called {twice!r}. Rename one.")
     return names
 

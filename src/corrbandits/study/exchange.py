@@ -76,7 +76,9 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
             f"{path}: expected {head.get('events')!r:.20} events, but {len(bodies)} came: the file was cut. Export it "
             "again."
         )
-    Ledger(bodies[0]).apply(bodies[1:])
+    ledger = Ledger(bodies[0])
+    ledger.apply(bodies[1:])
+    deciding_belief(ledger)  # refuses rewards that are too large together
     return head["name"], bodies
 
 
@@ -109,7 +111,7 @@ def _carried(trial: int, entry: Entry, key: Data) -> list[Data]:
     if told is not None and entry.reward != entry.first:
         events.append({"event": "amended", "trial": trial, "reward": entry.reward, "at": told})
     if entry.status not in ("open", "told"):
-        events.append({"event": entry.status, "trial": trial, "at": told or asked})
+        events.append({"event": entry.status, "trial": trial, "at": asked if told is None else told})
     return events
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import time
@@ -24,19 +25,33 @@ class Follower:
 
     def __init__(self, journal: Journal, study: int) -> None:
         self.journal, self.study = journal, study
-        self.lock = threading.RLock()
-        events = journal.read(study, 0)
-        if not events:
-            raise ValueError("the study must still be there, but it was deleted meanwhile.")
-        self.ledger = Ledger(events[0])
-        self.ledger.apply(events[1:])
+        self._process, self._lock = os.getpid(), threading.RLock()
+        self._torn = False  # whether events may have been applied by halves: then all are read again
+        self.ledger = self._replayed()
         self._kept: tuple[Tally, Belief] | None = None
         self._unsettled: dict[Hashable, str] = {}  # keys of calls of which nobody knows whether they were saved
 
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock; a new one in a forked process, where whoever held it does not exist."""
+        if self._process != os.getpid():
+            self._process, self._lock = os.getpid(), threading.RLock()
+        return self._lock
+
+    def events(self) -> list[str]:
+        """Return all events of the study; refuse one that has been deleted."""
+        events = self.journal.read(self.study, 0)
+        if not events:
+            raise ValueError("the study must still be there, but it was deleted meanwhile.")
+        return events
+
     def current(self) -> Ledger:
         """Return the ledger with all that others have appended."""
-        if bodies := self.journal.read(self.study, self.ledger.sequence):
-            self.ledger.apply(bodies)
+        if self._torn:
+            self.ledger = self._replayed()
+            self._torn = False
+        elif bodies := self.journal.read(self.study, self.ledger.sequence):
+            self._apply(bodies)
         return self.ledger
 
     def deciding(self) -> Belief:
@@ -59,34 +74,65 @@ class Follower:
                 self.journal.append(self.study, ledger.sequence + 1, bodies)
             except Taken:
                 continue
-            ledger.apply(bodies)
+            self._apply(bodies)
             return
 
-    def record_once(self, call: Hashable, make: Callable[[Ledger, str], Events], key: str | None = None) -> int:
-        """Return the first trial of events that are recorded under a key: they are there already if it is known.
+    def record_once(
+        self,
+        call: Hashable,
+        make: Callable[[Ledger, str], Events],
+        key: str | None = None,
+        *,
+        while_open: bool = False,
+    ) -> str:
+        """Record events under a key, which is returned: they are there already if it is known.
 
-        A call that failed, nobody knows how, keeps its key for when it is made again.
+        A call that failed, nobody knows how, or that was interrupted before it was `settled`, keeps its key for when it
+        is made again; with `while_open`, as long as the trial that came of it, if one did, is open.
         """
-        own = key or self._unsettled.get(call) or secrets.token_hex(8)
+        own = key or self._unsettled_key(call, while_open=while_open) or secrets.token_hex(8)
+        self._unsettled[call] = own
         try:
             self.record(lambda ledger: make(ledger, own))
-        except JournalError as error:
-            if error.unsure:
-                self._unsettled[call] = own
+        except Exception as error:
+            if not (isinstance(error, JournalError) and error.unsure):
+                self.settled(call)
             raise
+        return own
+
+    def settled(self, call: Hashable) -> None:
+        """Forget the key of a call: who made it has its result."""
         self._unsettled.pop(call, None)
-        return self.ledger.keys[own]
 
     def as_of(self, trial: int) -> Ledger:
         """Return the ledger from which a trial was chosen: the events seen, and what was asked since."""
         seen = self.ledger.entry(trial).seen
-        created, *bodies = self.journal.read(self.study, 0)
+        created, *bodies = self.events()
         then = Ledger(created)
         then.apply(bodies[: seen - 1])
         asked = (body for body in bodies[seen - 1 :] if parsed(body)["event"] == "asked")
         while len(then.trials) < trial - 1:
             then.apply([next(asked)])
         return then
+
+    def _unsettled_key(self, call: Hashable, *, while_open: bool) -> str | None:
+        key = self._unsettled.get(call)
+        if key is None or not while_open:
+            return key
+        trial = self.current().keys.get(key)
+        return key if trial is None or trial in self.ledger.open else None
+
+    def _replayed(self) -> Ledger:
+        created, *rest = self.events()
+        ledger = Ledger(created)
+        ledger.apply(rest)
+        return ledger
+
+    def _apply(self, bodies: list[str]) -> None:
+        """Apply events; if that is interrupted or fails, the ledger is no longer to be trusted."""
+        self._torn = True
+        self.ledger.apply(bodies)
+        self._torn = False
 
 
 @final
@@ -134,7 +180,7 @@ def now() -> float:
 
 
 def _refuse_overflow(ledger: Ledger, events: Events) -> None:
-    """Refuse rewards so large that no belief could be computed any more."""
-    rewards = [event for event in events if "reward" in event]
-    if rewards and (ledger.large or any(abs(event["reward"]) > LARGE for event in rewards)):
+    """Refuse what would leave rewards so large that no belief could be computed any more."""
+    rewards = [event for event in events if "reward" in event or event["event"] == "retracted"]
+    if rewards and (ledger.large or any(abs(event.get("reward", 0.0)) > LARGE for event in rewards)):
         deciding_belief(ledger, ledger.tally.plus(change for event in rewards for change in ledger.changes(event)))

@@ -76,6 +76,8 @@ def _steps(values: Array) -> tuple[Integers, Array] | None:
         return np.zeros(values.size, dtype=np.int64), values[:1]
     gaps = np.diff(np.unique(values))
     gaps = gaps[gaps > 1e-6 * span]  # what differs by less is the same
+    if not gaps.size:  # more steps than differences can be told from rounding
+        return None
     least = float(gaps[gaps < 1.5 * gaps.min()].mean())
     if span / least > MOST_CELLS * values.size:
         return None

@@ -34,6 +34,11 @@ FORMAT = 1
 LARGE = 1e150
 """A study with rewards beyond this sees to it, at every new one, that its belief can still be computed."""
 
+UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
+"""What an event may raise that was not written by this program."""
+
+LATEST = 253_402_300_799.0  # the end of the year 9999
+
 Status = Literal["open", "told", "retracted", "cancelled", "expired"]
 Goal = Literal["max", "min"]
 
@@ -109,15 +114,19 @@ class Ledger:
     """The state of a study after its events."""
 
     def __init__(self, created: str) -> None:
-        event = parsed(created)
-        self.settings = Settings.from_event(event)
-        self.created = _time(event)
+        try:
+            event = parsed(created)
+            self.settings = Settings.from_event(event)
+            self.created = _time(event)
+        except UNREADABLE as error:
+            raise ValueError(f"event 1 cannot be read: {error} It is {created[:80]!r}.") from error
         self.prior, self.arms = self.settings.prior, self.settings.arms
         self.tally = Tally.empty(self.arms.count)
         self.sequence = 1
         self.trials: list[Entry] = []
         self.open: dict[int, int] = {}  # arm by trial
         self.keys: dict[str, int] = {}  # trial by the key it was asked or observed with
+        self.extensions: set[str] = set()  # keys of arms that were added
         self.moves = 0  # how many events there were that a choice depends on and that are no rewards of open trials
         self.last: int | None = None
         self.large = False
@@ -147,7 +156,7 @@ class Ledger:
                 self.sequence += 1
                 self._read[event["event"]](event)
                 self.changed = _time(event)
-            except (KeyError, TypeError, ValueError, OverflowError) as error:
+            except UNREADABLE as error:
                 raise ValueError(f"event {self.sequence} cannot be read: {error} It is {body[:80]!r}.") from error
         self._add_up()
 
@@ -249,8 +258,14 @@ class Ledger:
     def _asked(self, event: Data) -> None:
         arm = checks.arm(event["arm"], self.arms.count)
         seen = checks.integer("seen", event.get("seen", self.sequence - 1), least=1)
-        allowed = event.get("allowed")
-        within, carried = allowed and tuple(allowed), bool(event.get("carried", False))
+        if seen >= self.sequence:
+            raise ValueError(f"it cannot have seen event {seen}.")
+        within = None
+        if (allowed := event.get("allowed")) is not None:
+            within = tuple(checks.arm_array(allowed, self.arms.count).tolist())
+            if not within:
+                raise ValueError("some arm must have been allowed.")
+        carried = bool(event.get("carried", False))
         trial = self._new(event, Entry(arm, "open", _time(event), seen=seen, allowed=within, carried=carried))
         self.open[trial] = arm
         self.last = arm
@@ -302,6 +317,7 @@ class Ledger:
     def _extended(self, event: Data) -> None:
         self._add_up()
         more = Arms.from_data(event["arms"])
+        self.extensions.add(checked_name("a key", event["key"]))
         self.arms = self.arms.plus(more)
         self.prior = extended(self.prior, event["prior"], self.arms.count)
         self.tally = self.tally.widened(self.arms.count)
@@ -325,4 +341,4 @@ class Ledger:
 
 
 def _time(event: Data) -> float:
-    return checks.number("at", event.get("at"))
+    return checks.number("at", event.get("at"), least=0, up_to=LATEST)

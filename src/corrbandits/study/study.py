@@ -98,8 +98,7 @@ class Study:
         `goal="min"` is for rewards that should be small, `repeat=False` for arms that can be tried once only. A trial
         expires when its reward is not there `timeout` seconds after it was asked for.
         """
-        if not isinstance(prior, Belief):
-            raise TypeError(f"a study's prior is a belief such as Correlated(...), but {prior!r:.60} came.")
+        _refuse_other_types(prior, policy)
         settings = Settings(prior, policy, placed(Arms.of(arms, prior.arms), prior), seed, goal, repeat, timeout)
         begin = settings.event() | {"at": now()}
         ledger = Ledger(written(begin))
@@ -158,8 +157,11 @@ class Study:
         with self._follower.lock:
             within = None if allowed is None else allowed_arms(allowed, self._follower.current().arms)
             asking = Asking(self._follower, count, within)
-            first = self._follower.record_once(("ask", count, within), asking.events)
+            call = ("ask", count, within)
+            key = self._follower.record_once(call, asking.events, while_open=True)
+            first = self._follower.ledger.keys[key]
             trials = [self._trial(number) for number in range(first, first + count)]
+            self._follower.settled(call)
         return trials if n is not None else trials[0]
 
     def tell(self, trial: Trial | int, reward: float) -> None:
@@ -176,7 +178,11 @@ class Study:
         with self._current() as ledger:
             k = ledger.arms.index(arm)
             made = partial(_observing, arm=k, reward=value)
-            return self._trial(self._follower.record_once(("observe", k, value), made, own))
+            call = ("observe", k, value)
+            known = self._follower.record_once(call, made, own)
+            trial = self._trial(self._follower.ledger.keys[known])
+            self._follower.settled(call)
+            return trial
 
     def cancel(self, trial: Trial | int) -> None:
         """Give a trial up: its reward is awaited no longer."""
@@ -199,7 +205,12 @@ class Study:
         """
         given = {"coordinates": coordinates, "mean": mean, "noise_variance": noise_variance}
         more = {name: value for name, value in given.items() if value is not None}
-        self._record(lambda ledger: _extending(ledger, Arms.of(arms), dict(more)))
+        new = Arms.of(arms)
+        made = partial(_extending, new=new, more=more)
+        with self._follower.lock:
+            call = ("add_arms", new.count, new.names, repr(more))
+            self._follower.record_once(call, made)
+            self._follower.settled(call)
 
     @property
     def belief(self) -> Belief:
@@ -318,6 +329,7 @@ class Study:
         the open ones stay open; but why they were chosen, only the first study can explain.
         """
         where = self._journal.url if url is None else url
+        _refuse_other_types(prior, policy)
         if prior is None and policy is None:
             return self._enrolled(where, name, self._events())
         with self._current() as ledger:
@@ -353,7 +365,7 @@ class Study:
             yield self._follower.current()
 
     def _events(self) -> Sequence[str]:
-        return self._journal.read(self._follower.study, 0)
+        return self._follower.events()
 
     def _reward(self, reward: Any) -> float:
         return self._follower.ledger.prior.checked_reward(reward)
@@ -362,12 +374,9 @@ class Study:
         """Return the number of a trial; refuse a trial of another study."""
         if not isinstance(trial, Trial):
             return checks.integer("a trial", trial, least=1)
-        entry = self._follower.ledger.entry(trial.number)
-        if entry.arm != trial.arm:
-            raise ValueError(
-                f"trial {trial.number} of study {self.name!r} is of arm {entry.arm}, but the one that came is of arm "
-                f"{trial.arm}: it is another study's."
-            )
+        known = self._trial(trial.number)
+        if known != trial:
+            raise ValueError(f"{trial} must be of study {self.name!r}, but there it is {known}: it is another study's.")
         return trial.number
 
     def _trial(self, number: int) -> Trial:
@@ -375,17 +384,24 @@ class Study:
         return Trial(number, arm, self._follower.ledger.arms.name(arm))
 
 
+def _refuse_other_types(prior: Any, policy: Any) -> None:
+    if prior is not None and not isinstance(prior, Belief):
+        raise TypeError(f"a study's prior is a belief such as Correlated(...), but {prior!r:.60} came.")
+    if policy is not None and not isinstance(policy, Policy):
+        raise TypeError(f"a study's policy is a rule such as UCL(), but {policy!r:.60} came.")
+
+
 def _observing(ledger: Ledger, key: str, *, arm: int, reward: float) -> Events:
     return ledger.observing(arm, reward, key)
 
 
-def _extending(ledger: Ledger, new: Arms, more: Data) -> Events:
+def _extending(ledger: Ledger, key: str, *, new: Arms, more: Data) -> Events:
     """Return the event of more arms; none if they are there."""
-    if ledger.arms.ends_with(new):
+    if key in ledger.extensions:
         return []
-    if new.coordinates is not None:
-        more.setdefault("coordinates", new.coordinates)
-    prior = {name: checks.numbers(name, value).tolist() for name, value in more.items()}
-    new = placed(new, extended(ledger.prior, prior, ledger.arms.count + new.count))
-    ledger.arms.plus(new)  # refuses what does not fit
-    return [{"event": "extended", "arms": new.data(), "prior": prior}]
+    given = more if new.coordinates is None else {"coordinates": new.coordinates} | more
+    prior = {name: checks.numbers(name, value).tolist() for name, value in given.items()}
+    whole = extended(ledger.prior, prior, ledger.arms.count + new.count)
+    arms = placed(new, whole)
+    ledger.arms.plus(arms)  # refuses what does not fit
+    return [{"event": "extended", "arms": arms.data(), "prior": prior, "key": key}]

@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 
 from corrbandits import checks
+from corrbandits.baselines import expected_excess
 from corrbandits.belief import Belief, Correlated, GaussianBelief, Implicit, Independent
 from corrbandits.belief.mirror import mirrored_value
 from corrbandits.blas import one_thread
@@ -29,6 +30,12 @@ NEGLECTED = 1e-6
 loss, are not drawn."""
 
 MOST_DRAWN = 5_000
+TIED = 1e-6
+"""Of the largest deviation: mean rewards that differ by less are the same."""
+
+GAUSSIAN = (Independent, Correlated, Implicit, Refitting)
+"""Beliefs whose arms are jointly normal: of these more is known than draws can say."""
+
 SUSPICIOUS = 1e-3
 SURPRISING = 5.0
 
@@ -75,19 +82,26 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
 
 
 def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[float, float, float, float]:
+    """Return the probability and the loss with their errors; where draws see too little, what is known exactly."""
     wins, losses = 0, []
+    scale = math.sqrt(belief.variance.max())
     for draws, place in _drawn(belief, leader, rng):
-        most = draws.max(axis=0)
-        wins += int(np.count_nonzero(draws[place] == most))
-        losses.append(most - draws[place])
+        loss = draws.max(axis=0) - draws[place]
+        wins += int(np.count_nonzero(loss <= TIED * scale))  # arms that are one and the same differ by rounding
+        losses.append(loss)
     loss, share = np.concatenate(losses), wins / DRAWS
-    error = math.sqrt(share * (1 - share) / DRAWS)
-    return share, error, float(loss.mean()), float(loss.std(ddof=1) / math.sqrt(DRAWS))
+    mean, error = float(loss.mean()), float(loss.std(ddof=1) / math.sqrt(DRAWS))
+    if isinstance(belief, GAUSSIAN):
+        tail, excess = _rivals(belief, leader)
+        share = min(max(share, 1 - float(tail.sum())), 1 - float(tail.max()))
+        least, most = float(excess.max()), float(excess.sum())
+        mean, error = min(max(mean, least), most), error if error > 0 else most - least
+    return share, math.sqrt(share * (1 - share) / DRAWS), mean, error
 
 
 def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> Iterator[tuple[Array, int]]:
     """Yield draws of the arms that may be best, some columns at a time, and the row of the leader."""
-    if not isinstance(belief, (Independent, Correlated, Implicit, Refitting)):
+    if not isinstance(belief, GAUSSIAN):
         yield np.array([belief.sample(rng) for _ in range(DRAWS)]).T, leader
         return
     arms = contenders(belief, leader)
@@ -108,25 +122,31 @@ def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> Iterator[tu
 
 
 def contenders(belief: GaussianBelief, leader: int) -> Integers:
-    """Return the arms, in order, that may be better than the leader; what the others could add is neglected.
+    """Return the arms, in order, that may be better than the leader; what the others could add is neglected."""
+    tail, excess = _rivals(belief, leader)
+    order = np.argsort(tail, kind="stable")
+    few = np.cumsum(tail[order]) <= NEGLECTED
+    little = np.cumsum(excess[order]) <= NEGLECTED * math.sqrt(belief.variance.max())
+    return np.union1d(order[~(few & little)], [leader])
 
-    An arm's mean reward less the leader's is normal, with mean -gap and this variance: so it is above 0 with the
-    probability of a tail, and its expected excess follows. Both are summed over the arms left out.
+
+def _rivals(belief: GaussianBelief, leader: int) -> tuple[Array, Array]:
+    """Return the probability that each arm is better than the leader, and by how much it is on average; exactly.
+
+    An arm's mean reward less the leader's is normal with mean -gap <= 0. So the probability that the leader is best
+    lies between 1 less the sum of the first and 1 less the largest, the expected loss between the largest of the
+    second and their sum.
     """
     from scipy.special import ndtr
 
     variance = belief.variance + belief.variance[leader] - 2 * belief.covariance_with(leader)
     deviation, gap = np.sqrt(np.maximum(variance, 0.0)), belief.mean[leader] - belief.mean
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        z = np.where(deviation > 0, gap / deviation, np.where(gap > 0, np.inf, 0.0))
-    tail = ndtr(-z)
-    excess = deviation * np.exp(-0.5 * np.minimum(z, 1e3) ** 2) / math.sqrt(2 * math.pi)  # an upper bound
-    order = np.argsort(tail, kind="stable")
-    scale = float(np.sqrt(belief.variance.max()))
-    few = np.cumsum(tail[order]) <= NEGLECTED
-    little = np.cumsum(excess[order]) <= NEGLECTED * scale
-    kept = order[~(few & little)]
-    return np.union1d(kept, [leader])
+    apart = deviation > TIED * math.sqrt(belief.variance.max())
+    apart[leader] = False
+    tail, excess = np.zeros(belief.arms), np.zeros(belief.arms)
+    z = gap[apart] / deviation[apart]
+    tail[apart], excess[apart] = ndtr(-z), deviation[apart] * expected_excess(z)
+    return tail, excess
 
 
 @final
@@ -196,7 +216,7 @@ def surprises(belief: Belief, arms: Arms) -> list[Surprise]:
     The average of n rewards less its posterior mean, rbar - mu, has variance D - s^2 with D = sigma^2 / n; divided by
     its deviation it is also how far the average lies from what is expected without it, over that deviation.
     """
-    if not isinstance(belief, (Independent, Correlated, Implicit, Refitting)):
+    if not isinstance(belief, GAUSSIAN):
         return []
     A = np.flatnonzero(belief.counts)
     D, average = belief.noise_variance[A] / belief.counts[A], belief.sums[A] / belief.counts[A]

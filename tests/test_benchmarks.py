@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import loops, peers, problems, report  # noqa: E402
+from benchmarks import loops, peers, problems, report, studies  # noqa: E402
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["printed", "plain"])
@@ -64,3 +64,19 @@ def test_everything_that_was_measured_is_printed_and_drawn():
 def test_durations_and_numbers_are_readable():
     assert [report.duration(s) for s in (2.04e-6, 0.0153, 3.0, 4e-10)] == ["2.04 µs", "15.3 ms", "3 s", "0.4 ns"]
     assert [report.number(x) for x in (0.1234, 12.34, 12345.6)] == ["0.123", "12.3", "12,346"]
+
+
+def test_the_page_on_studies_shows_what_was_measured():
+    data = json.loads((ROOT / "docs" / "ask-and-tell.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "ask-and-tell.md").read_text(encoding="utf-8")
+    assert studies.page(page, data) == page
+    assert [row["what"] for row in data["rows"] if row["target"]] == [studies.RDB, studies.LATE, studies.OPENING]
+
+
+def test_studies_are_measured_against_optuna_on_the_same_work(tmp_path):
+    data = studies.measured(tmp_path, trials=2, share=0.002)
+    assert [row["what"] for row in data["rows"]] == [
+        studies.OURS, studies.RDB, studies.FILE, studies.EARLY, studies.LATE, studies.OPENING,
+    ]  # fmt: skip
+    assert all(row["seconds"] > 0 for row in data["rows"])
+    assert studies.RDB in studies.table(data)

@@ -55,8 +55,8 @@ class SearchSpace:
 
     def arm(self, parameters: Mapping[str, Any]) -> int | None:
         """Return the arm with these parameters; None if one is missing, or has another value than were declared."""
-        places = [self._place(name, parameters) for name in self.values]
-        return None if None in places else int(np.ravel_multi_index(places, self._shape))  # type: ignore[arg-type]
+        places = [place for name in self.values if (place := self._place(name, parameters)) is not None]
+        return int(np.ravel_multi_index(places, self._shape)) if len(places) == len(self.values) else None
 
     def arms_with(self, parameters: Mapping[str, Any]) -> Integers | None:
         """Return the arms in which those of the parameters that have a declared value have it; None if that is all.

@@ -15,7 +15,8 @@ from corrbandits.blas import one_thread
 from corrbandits.checks import Array, Integers
 from corrbandits.policies import IndexPolicy, Policy
 from corrbandits.study.arms import Arms
-from corrbandits.study.ledger import Goal, Ledger
+from corrbandits.study.ledger import Ledger
+from corrbandits.study.settings import Goal
 from corrbandits.tally import Tally
 
 

@@ -13,7 +13,8 @@ from corrbandits import outputs
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.choosing import deciding_belief, moment
-from corrbandits.study.ledger import FORMAT, Entry, Ledger
+from corrbandits.study.ledger import Entry, Ledger
+from corrbandits.study.settings import FORMAT
 from corrbandits.study.stored import Data, parsed, written
 from corrbandits.tables import read_text
 

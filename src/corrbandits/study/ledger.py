@@ -23,14 +23,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, final
 
 from corrbandits import checks
-from corrbandits.belief import Belief
-from corrbandits.policies import Policy
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.extend import extended
-from corrbandits.study.stored import Data, parsed, policy_data, policy_from, prior_data, prior_from
+from corrbandits.study.extend import extended, placed
+from corrbandits.study.settings import Settings
+from corrbandits.study.stored import Data, parsed
 from corrbandits.tally import Tally
 
-FORMAT = 1
 LARGE = 1e150
 """A study with rewards beyond this sees to it, at every new one, that its belief can still be computed."""
 
@@ -40,52 +38,6 @@ UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, AttributeError,
 LATEST = 253_402_300_799.0  # the end of the year 9999
 
 Status = Literal["open", "told", "retracted", "cancelled", "expired"]
-Goal = Literal["max", "min"]
-
-
-@final
-@dataclass(frozen=True)
-class Settings:
-    """What a study was created with."""
-
-    prior: Belief
-    policy: Policy
-    arms: Arms
-    seed: int = 0
-    goal: Goal = "max"
-    repeat: bool = True
-    timeout: float | None = None
-
-    def __post_init__(self) -> None:
-        checks.set_field(self, "seed", checks.integer("seed", self.seed, least=0))
-        if self.goal not in ("max", "min"):
-            raise ValueError(f'goal must be "max" or "min", but {self.goal!r:.60} came.')
-        if not isinstance(self.repeat, bool):
-            raise TypeError(f"repeat must be True or False, but {self.repeat!r:.60} came.")
-        if self.timeout is not None:
-            checks.set_field(self, "timeout", checks.number("timeout (in seconds)", self.timeout, above=0))
-        if self.arms.count != self.prior.arms:
-            raise ValueError(f"arms must be as many as the prior's {self.prior.arms}, but {self.arms.count} came.")
-
-    def event(self) -> Data:
-        """Return the event that creates the study."""
-        rest = {"seed": self.seed, "goal": self.goal, "repeat": self.repeat, "timeout": self.timeout}
-        described = {"prior": prior_data(self.prior), "policy": policy_data(self.policy), "arms": self.arms.data()}
-        return {"event": "created", "format": FORMAT, **rest, **described}
-
-    @staticmethod
-    def from_event(event: Mapping[str, Any]) -> Settings:
-        """Return the settings that an event describes."""
-        if event.get("event") != "created":
-            raise ValueError(f"a study's first event must be `created`, but {event.get('event')!r:.40} came.")
-        if checks.integer("the format", event.get("format"), least=1) > FORMAT:
-            raise ValueError(
-                f"a study must be of format {FORMAT} at most, but this is of format {event['format']}: a newer "
-                "corrbandits made it. Upgrade this one."
-            )
-        rest = {name: event[name] for name in ("seed", "goal", "repeat", "timeout") if name in event}
-        described = prior_from(event.get("prior", {})), policy_from(event.get("policy", {}))
-        return Settings(*described, Arms.from_data(event.get("arms", {})), **rest)
 
 
 @final
@@ -224,6 +176,16 @@ class Ledger:
                 f"only a trial whose reward is awaited can be cancelled, but {trial} was {status}.{remedy}"
             )
         return [] if status == "cancelled" else [{"event": "cancelled", "trial": trial}]
+
+    def extending(self, new: Arms, more: Mapping[str, Any], key: str) -> list[Data]:
+        """Return the event of more arms, and of what the prior is to know of them; none if they came with this key."""
+        if key in self.extensions:
+            return []
+        given = more if new.coordinates is None else {"coordinates": new.coordinates, **more}
+        prior = {name: checks.numbers(name, value).tolist() for name, value in given.items()}
+        arms = placed(new, extended(self.prior, prior, self.arms.count + new.count))
+        self.arms.plus(arms)  # refuses what does not fit
+        return [{"event": "extended", "arms": arms.data(), "prior": prior, "key": key}]
 
     def expiring(self, now: float) -> list[Data]:
         """Return the events of trials that have been open for too long."""

@@ -94,7 +94,7 @@ def kernel_data(kernel: Any) -> Data:
             f"a study writes its kernel down, so it must be made of {', '.join(PARTS)}, but {kernel!r:.60} came. Use "
             "these, or give Correlated(covariance=matrix)."
         )
-    fields = {field.name: getattr(kernel, field.name) for field in dataclasses.fields(kernel)}  # type: ignore[arg-type]
+    fields = fields_of(kernel)
     return {"kernel": type(kernel).__name__} | {
         "of" if name == "kernel" else name: kernel_data(value) if isinstance(value, Kernel) else value
         for name, value in fields.items()
@@ -121,13 +121,18 @@ def policy_data(policy: Policy) -> Data:
     rule = type(policy).__name__
     if RULES.get(rule) is not type(policy):
         raise TypeError(f"a study's policy is one of {', '.join(RULES)}, but {policy!r:.60} came.")
-    return {"rule": rule} | dataclasses.asdict(policy)  # type: ignore[call-overload,no-any-return]
+    return {"rule": rule} | fields_of(policy)
 
 
 def policy_from(data: Mapping[str, Any]) -> Policy:
     """Return the policy that data describe."""
     made: Policy = _made(*_called(data, "rule", RULES, "a policy"), "a policy")
     return made
+
+
+def fields_of(thing: Any) -> Data:
+    """Return the fields of a kernel or a policy, by name."""
+    return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
 
 
 def _called(data: Any, key: str, kinds: Mapping[str, Any], what: str) -> tuple[Any, Data]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
@@ -17,11 +16,12 @@ from corrbandits.policies import Policy
 from corrbandits.study import exchange, verdict
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.choosing import Explanation, allowed_arms, deciding_belief, explained, moment, told_belief
-from corrbandits.study.extend import extended, placed
+from corrbandits.study.extend import placed
 from corrbandits.study.following import Asking, Events, Follower, now
-from corrbandits.study.ledger import Goal, Ledger, Settings
+from corrbandits.study.ledger import Ledger
 from corrbandits.study.overview import Overview, overview
-from corrbandits.study.stored import Data, written
+from corrbandits.study.settings import Goal, Settings
+from corrbandits.study.stored import written
 from corrbandits.study.verdict import Best, NoiseCheck, Surprise
 
 if TYPE_CHECKING:
@@ -177,9 +177,8 @@ class Study:
         value, own = self._reward(reward), None if key is None else checked_name("a key", key)
         with self._current() as ledger:
             k = ledger.arms.index(arm)
-            made = partial(_observing, arm=k, reward=value)
             call = ("observe", k, value)
-            known = self._follower.record_once(call, made, own)
+            known = self._follower.record_once(call, lambda ledger, key: ledger.observing(k, value, key), own)
             trial = self._trial(self._follower.ledger.keys[known])
             self._follower.settled(call)
             return trial
@@ -206,10 +205,9 @@ class Study:
         given = {"coordinates": coordinates, "mean": mean, "noise_variance": noise_variance}
         more = {name: value for name, value in given.items() if value is not None}
         new = Arms.of(arms)
-        made = partial(_extending, new=new, more=more)
         with self._follower.lock:
             call = ("add_arms", new.count, new.names, repr(more))
-            self._follower.record_once(call, made)
+            self._follower.record_once(call, lambda ledger, key: ledger.extending(new, more, key))
             self._follower.settled(call)
 
     @property
@@ -389,19 +387,3 @@ def _refuse_other_types(prior: Any, policy: Any) -> None:
         raise TypeError(f"a study's prior is a belief such as Correlated(...), but {prior!r:.60} came.")
     if policy is not None and not isinstance(policy, Policy):
         raise TypeError(f"a study's policy is a rule such as UCL(), but {policy!r:.60} came.")
-
-
-def _observing(ledger: Ledger, key: str, *, arm: int, reward: float) -> Events:
-    return ledger.observing(arm, reward, key)
-
-
-def _extending(ledger: Ledger, key: str, *, new: Arms, more: Data) -> Events:
-    """Return the event of more arms; none if they are there."""
-    if key in ledger.extensions:
-        return []
-    given = more if new.coordinates is None else {"coordinates": new.coordinates} | more
-    prior = {name: checks.numbers(name, value).tolist() for name, value in given.items()}
-    whole = extended(ledger.prior, prior, ledger.arms.count + new.count)
-    arms = placed(new, whole)
-    ledger.arms.plus(arms)  # refuses what does not fit
-    return [{"event": "extended", "arms": arms.data(), "prior": prior, "key": key}]

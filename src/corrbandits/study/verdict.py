@@ -21,7 +21,8 @@ from corrbandits.blas import one_thread
 from corrbandits.checks import Array, Integers
 from corrbandits.gaussian import covariance_root
 from corrbandits.study.arms import Arms
-from corrbandits.study.ledger import Goal, Ledger
+from corrbandits.study.ledger import Ledger
+from corrbandits.study.settings import Goal
 from corrbandits.survivors import Refitting
 
 DRAWS = 4_096

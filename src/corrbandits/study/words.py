@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 import shlex
@@ -14,6 +13,7 @@ from corrbandits.belief import Belief, Beta, Correlated, GaussianBelief, Implici
 from corrbandits.checks import Array
 from corrbandits.kernels import Scaled, Stationary, WithDeviations
 from corrbandits.policies import Policy
+from corrbandits.study.stored import fields_of
 from corrbandits.study.verdict import NoiseCheck, Surprise
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
@@ -55,7 +55,7 @@ def kernel_in_words(kernel: Any) -> str:
     unit = " km" if kernel.distance in ("great_circle", "chordal") else ""
     rest = [kernel.distance.replace("_", " ") + " distance"] if kernel.distance != "euclidean" else []
     known = {"length", "distance"}
-    rest += [f"{f.name} {getattr(kernel, f.name):g}" for f in dataclasses.fields(kernel) if f.name not in known]
+    rest += [f"{name} {value:g}" for name, value in fields_of(kernel).items() if name not in known]
     return f"{name} kernel of length {' x '.join(f'{length:g}' for length in lengths)}{unit}" + (
         f" ({', '.join(rest)})" if rest else ""
     )
@@ -68,8 +68,8 @@ def policy_in_words(policy: Policy) -> str:
     >>> policy_in_words(CorrelatedUCL(a=3.3))
     'CorrelatedUCL(K=4.13273, a=3.3, nu=1, factor=True)'
     """
-    values = {f.name: getattr(policy, f.name) for f in dataclasses.fields(policy)}  # type: ignore[arg-type]
-    return f"{type(policy).__name__}({', '.join(f'{name}={_value(value)}' for name, value in values.items())})"
+    values = ", ".join(f"{name}={_value(value)}" for name, value in fields_of(policy).items())
+    return f"{type(policy).__name__}({values})"
 
 
 def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:

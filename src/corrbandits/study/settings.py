@@ -1,0 +1,61 @@
+"""What a study was created with, as the event that creates it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+from corrbandits import checks
+from corrbandits.belief import Belief
+from corrbandits.policies import Policy
+from corrbandits.study.arms import Arms
+from corrbandits.study.stored import Data, policy_data, policy_from, prior_data, prior_from
+
+FORMAT = 1
+Goal = Literal["max", "min"]
+
+
+@final
+@dataclass(frozen=True)
+class Settings:
+    """What a study was created with."""
+
+    prior: Belief
+    policy: Policy
+    arms: Arms
+    seed: int = 0
+    goal: Goal = "max"
+    repeat: bool = True
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.set_field(self, "seed", checks.integer("seed", self.seed, least=0))
+        if self.goal not in ("max", "min"):
+            raise ValueError(f'goal must be "max" or "min", but {self.goal!r:.60} came.')
+        if not isinstance(self.repeat, bool):
+            raise TypeError(f"repeat must be True or False, but {self.repeat!r:.60} came.")
+        if self.timeout is not None:
+            checks.set_field(self, "timeout", checks.number("timeout (in seconds)", self.timeout, above=0))
+        if self.arms.count != self.prior.arms:
+            raise ValueError(f"arms must be as many as the prior's {self.prior.arms}, but {self.arms.count} came.")
+
+    def event(self) -> Data:
+        """Return the event that creates the study."""
+        rest = {"seed": self.seed, "goal": self.goal, "repeat": self.repeat, "timeout": self.timeout}
+        described = {"prior": prior_data(self.prior), "policy": policy_data(self.policy), "arms": self.arms.data()}
+        return {"event": "created", "format": FORMAT, **rest, **described}
+
+    @staticmethod
+    def from_event(event: Mapping[str, Any]) -> Settings:
+        """Return the settings that an event describes."""
+        if event.get("event") != "created":
+            raise ValueError(f"a study's first event must be `created`, but {event.get('event')!r:.40} came.")
+        if checks.integer("the format", event.get("format"), least=1) > FORMAT:
+            raise ValueError(
+                f"a study must be of format {FORMAT} at most, but this is of format {event['format']}: a newer "
+                "corrbandits made it. Upgrade this one."
+            )
+        rest = {name: event[name] for name in ("seed", "goal", "repeat", "timeout") if name in event}
+        described = prior_from(event.get("prior", {})), policy_from(event.get("policy", {}))
+        return Settings(*described, Arms.from_data(event.get("arms", {})), **rest)

@@ -42,7 +42,7 @@ class Checkpoint:
         self.directory = _named(directory)
         self._each = _each(description)
         self._content = (json.dumps(description, indent=2) + "\n").encode()
-        self._runs = 0
+        self._batches: dict[Path, int] = {}  # the runs of each that was loaded, or begun to be saved
         _open(self.directory, description, self._content)
 
     def load(self, batch: Batch, into: Kept) -> bool:
@@ -58,26 +58,29 @@ class Checkpoint:
             return False
         for name, rows in into.items():
             rows[...] = found[name]
-        self._runs += batch.last - batch.first
+        self._batches[place] = batch.last - batch.first
         return True
 
     def save(self, batch: Batch, kept: Kept) -> None:
         """Write the arrays of a batch."""
-        content = io.BytesIO()
+        content, place = io.BytesIO(), self._place(batch)
         np.savez(content, allow_pickle=False, **{MARK: self._mark(batch)}, **kept)
-        outputs.write_file(self._place(batch), content.getbuffer(), follow_links=False)
-        self._runs += batch.last - batch.first
+        self._batches[place] = batch.last - batch.first  # before: Ctrl-C may come as soon as the file is in place
+        outputs.write_file(place, content.getbuffer(), follow_links=False)
 
     def state(self, total: int) -> str:
         """Return in words how many of all runs are here."""
         return (
-            f"{self._runs:,} of {total:,} runs{self._each} are saved in {self.directory}. "
+            f"{self._runs():,} of {total:,} runs{self._each} are saved in {self.directory}. "
             "Run the same again, and it goes on from there."
         )
 
     def resumed(self, total: int) -> str:
         """Return in words how many of all runs were found."""
-        return f"{self._runs:,} of {total:,} runs{self._each} were there already, in {self.directory}."
+        return f"{self._runs():,} of {total:,} runs{self._each} were there already, in {self.directory}."
+
+    def _runs(self) -> int:
+        return sum(runs for place, runs in list(self._batches.items()) if place.is_file())
 
     def _place(self, batch: Batch) -> Path:
         return self.directory / f"{batch.player}-{batch.first}-{batch.last}.npz"

@@ -26,7 +26,7 @@ def main() -> None:
     """Run the command line; errors a user can cause become one message and exit code 2."""
     try:
         if sys.stdout is None:  # closed by who called: what was done is done, though nobody hears of it
-            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
         warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"

@@ -193,8 +193,15 @@ class Proxy:
 
 
 def append_some(url: str, study: int, writer: int, count: int) -> None:
+    """Append so many events through a journal of one's own."""
+    journal = Journal(url)
+    append_through(journal, study, writer, count)
+    journal.close()
+
+
+def append_through(journal: Journal, study: int, writer: int, count: int) -> None:
     """Append so many events, each wherever the end then is."""
-    journal, end = Journal(url), 0
+    end = 0
     for k in range(count):
         while True:
             end += len(journal.read(study, end))
@@ -203,7 +210,6 @@ def append_some(url: str, study: int, writer: int, count: int) -> None:
                 break
             except Taken:
                 continue
-    journal.close()
 
 
 def create_and_enrol(url: str, name: str, gate: object) -> None:

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import loops, peers, problems, report, studies  # noqa: E402
+from benchmarks import loops, peers, problems, report, studies  # noqa: E402 - they are beside the package, not in it
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["printed", "plain"])

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from corrbandits.journal import VERSION, Journal, JournalError, Taken
-from databases import NEWLY, PASSWORD, append_some, create_and_enrol, together, use_after_fork
+from databases import NEWLY, PASSWORD, append_some, append_through, create_and_enrol, together, use_after_fork
 
 NAMES = [
     "meadow",
@@ -197,15 +197,7 @@ class JournalContract:
         study = journal.enrol("meadow", ["created"])
 
         def work(writer):
-            end = 0
-            for k in range(15):
-                while True:
-                    end += len(journal.read(study, end))
-                    try:
-                        journal.append(study, end + 1, [f"{writer} {k} first", f"{writer} {k} second"])
-                        break
-                    except Taken:
-                        continue
+            append_through(journal, study, writer, 15)
 
         with ThreadPoolExecutor(8) as threads:
             list(threads.map(work, range(8)))

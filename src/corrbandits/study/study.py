@@ -96,7 +96,7 @@ class Study:
 
         `arms` are names, or columns by name: `name`; `x` and `y`, `x`, or `latitude` and `longitude`; and attributes.
         `goal="min"` is for rewards that should be small, `repeat=False` for arms that can be tried once only. A trial
-        expires when its reward is not there `timeout` seconds after it was asked for.
+        whose reward is not there after `timeout` seconds expires at the next `ask`; its reward is still taken, once.
         """
         _refuse_other_types(prior, policy)
         settings = Settings(prior, policy, placed(Arms.of(arms, prior.arms), prior), seed, goal, repeat, timeout)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.problems import NOISE_VARIANCE, Problem, correlated
-from corrbandits.checks import Array, Integers
+from corrbandits._core.checks import Array, Integers
 
 Loop = Callable[[Array], Integers]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.loops import Loop
 from benchmarks.problems import LENGTH, MEAN, NOISE_VARIANCE, VARIANCE, Problem
-from corrbandits.checks import Array, Integers
+from corrbandits._core.checks import Array, Integers
 
 Posterior = Callable[[Integers, Array, Array], Callable[[float], Array]]
 """Arms seen, their mean rewards less the prior's mean, and the variances of these: what gives the limits at a width,

@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from corrbandits import CorrelatedUCL, Exponential, GaussianBandit, Policy, landscapes, simulate
+from corrbandits import CorrelatedUCL, Exponential, GaussianBandit, Policy, simulate
+from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Correlated, GaussianBelief, Independent
-from corrbandits.checks import Array, Integers
+from corrbandits.environments import landscapes
 
 VARIANCE, LENGTH, NOISE_VARIANCE, MEAN = 10.0, 4.0, 10.0, 30.0
 A = 3.284

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.problems import KERNEL, MEAN, NOISE_VARIANCE, A
-from corrbandits import Correlated, CorrelatedUCL, GaussianBandit, landscapes, simulate
+from corrbandits import Correlated, CorrelatedUCL, GaussianBandit, simulate
+from corrbandits.environments import landscapes
 
 
 def surface(rows: int, columns: int) -> GaussianBandit:

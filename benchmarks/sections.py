@@ -18,7 +18,7 @@ from benchmarks.problems import Problem
 from benchmarks.report import CHANGING, CORRELATED, OURS, PLAIN, SCALE, Row
 from benchmarks.timing import Contestant, Missing, contest, entered, tell
 from corrbandits import UCL
-from corrbandits.checks import Array, Integers
+from corrbandits._core.checks import Array, Integers
 
 NAIVE, IN_PLACE, STEPS = "naive NumPy", "in-place NumPy", "corrbandits, step by step"
 NAIVE_ALONE = "naive NumPy, in a process of its own"

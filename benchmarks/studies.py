@@ -21,8 +21,9 @@ import numpy as np
 
 from benchmarks.report import DOCS, duration, number
 from benchmarks.timing import Missing, load, machine, tell
-from corrbandits import CorrelatedUCL, Journal, Study, landscapes
+from corrbandits import CorrelatedUCL, Journal, Study
 from corrbandits.belief import Correlated
+from corrbandits.environments import landscapes
 from corrbandits.kernels import Exponential
 
 OURS, EARLY, LATE, OPENING = "corrbandits", "after 500 events", "after 50,000 events", "opening 100,000 events"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from corrbandits.checks import Integers
+from corrbandits._core.checks import Integers
 
 PACKAGES = (
     "corrbandits",

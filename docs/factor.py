@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from corrbandits import Correlated, CorrelatedUCL, Exponential, landscapes, plots, simulate
+from corrbandits import Correlated, CorrelatedUCL, Exponential, plots, simulate
+from corrbandits.environments import landscapes
 
 SIDES, LENGTHS = (4, 6, 8, 10, 12, 14), (1.0, 3.0, 10.0, 30.0)
 VARIANCE = NOISE_VARIANCE = 10.0

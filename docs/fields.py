@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 import corrbandits as cb
-from corrbandits import evidence
+from corrbandits.belief import evidence
 
 PAGE = Path(__file__).parent / "stress-testing.md"
 BEGIN, END = "<!-- fields -->\n", "<!-- end of fields -->\n"

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from corrbandits.errata import ERRATA
+from corrbandits.paper.errata import ERRATA
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent

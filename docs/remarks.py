@@ -8,7 +8,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from corrbandits import plots, remarks
+from corrbandits import plots
+from corrbandits.paper import remarks
 
 
 def line(ax, columns, x, y, number, label, error=None):

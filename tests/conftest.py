@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from databases import Server
+from tests.support.databases import Server
 
 
 @pytest.fixture(scope="session")

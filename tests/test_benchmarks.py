@@ -2,16 +2,12 @@
 
 import json
 import shutil
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import loops, peers, problems, report, studies
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks import loops, peers, problems, report, studies  # noqa: E402 - they are beside the package, not in it
+from tests.support import ROOT
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["printed", "plain"])

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corrbandits as cb
-from corrbandits.baselines import RULES
 from corrbandits.experiment import A_DRAW, A_KERNEL, ExperimentError, load
 from corrbandits.kernels import KERNELS
+from corrbandits.policies import RULES
 
 EXAMPLE = """\
 [arms]

@@ -3,15 +3,15 @@
 import importlib.util
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import corrbandits as cb
-from corrbandits.stress import settings as stress_settings
+from corrbandits.stress import experiment as stress_settings
+from tests.support import ROOT
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = ROOT / "docs"
 PAGE = DOCS / "stress-testing.md"
 
 

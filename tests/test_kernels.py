@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import kernels as sk
 
-from contracts import QUICK
 from corrbandits.belief import Correlated
 from corrbandits.kernels import (
     EARTH_RADIUS_KM,
@@ -20,6 +19,7 @@ from corrbandits.kernels import (
     SquaredExponential,
     WithDeviations,
 )
+from tests.support.contracts import QUICK
 
 RNG = np.random.default_rng(0)
 POINTS, OTHERS = RNG.normal(0, 3, (30, 3)), RNG.normal(0, 3, (20, 3))

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import corrbandits
-
-ROOT = Path(__file__).parent.parent
+from tests.support import ROOT
 
 
 def run(code, **environment):
@@ -61,7 +60,7 @@ def test_a_place_that_cannot_be_written_is_no_error(tmp_path):
     code = (
         "import numba.core.caching as caching\n"
         "caching.CacheImpl._locator_classes = []\n"  # no directory is offered, as where none can be written
-        "from corrbandits import compiled\n"
+        "from corrbandits.simulation.engines.compiled import kernels as compiled\n"
         "import numpy as np\n"
         "print(compiled.largest_limit(np.array([1.0, 3.0]), np.zeros(2), 1.0))"
     )
@@ -77,7 +76,7 @@ def test_the_version_is_one():
 def test_blas_is_held_to_one_thread_and_let_go():
     import threadpoolctl
 
-    from corrbandits.blas import one_thread
+    from corrbandits._core.single_thread import one_thread
 
     def threads():
         return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}

@@ -31,15 +31,14 @@ from typing import Any, final
 
 import numpy as np
 
-from corrbandits import checks, landscapes
-from corrbandits.baselines import RULES
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
+from corrbandits._shell.csv import Column, numeric_column, places, read_columns
+from corrbandits._shell.toml import Table, read_toml
 from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
-from corrbandits.checks import Array
-from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
+from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, landscapes
 from corrbandits.kernels import KERNELS, Kernel, Scaled
-from corrbandits.policies import IndexPolicy, Policy
-from corrbandits.settings import Table, read_toml
-from corrbandits.tables import Column, numeric_column, places, read_columns
+from corrbandits.policies import RULES, IndexPolicy, Policy
 
 LANDSCAPES = {"two_peaks": landscapes.two_peaks}
 

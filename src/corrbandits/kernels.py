@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeGuard, final
 
 import numpy as np
 
-from corrbandits import checks
-from corrbandits.checks import Array
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
 
 Distance = Literal["euclidean", "cityblock", "great_circle", "chordal"]
 Covariance = Callable[[Any, Any], Any]

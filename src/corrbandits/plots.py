@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corrbandits.outputs import write_file
-from corrbandits.trace import Trace
+from corrbandits._shell.outputs import write_file
+from corrbandits.simulation.trace import Trace
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,8 +8,8 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from corrbandits import checks
-from corrbandits.checks import Array
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
 from corrbandits.environments import Environment
 
 NOTHING = np.int64(0)

@@ -20,7 +20,7 @@ from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from corrbandits import checks
+from corrbandits._core import checks
 from corrbandits.adapters.search_space import SearchSpace, Value
 from corrbandits.belief import Belief, Correlated
 from corrbandits.belief.mirror import mirrored, mirrored_sums, mirrored_value

@@ -14,8 +14,8 @@ from typing import Any, final
 import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from corrbandits import checks
-from corrbandits.checks import Array, Integers
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
 
 Value = str | float | None
 """What Optuna stores of a parameter; a bool and an int are floats to a type checker."""

@@ -17,7 +17,18 @@ afresh from its prior, so that the order of rewards cannot matter.
 from corrbandits.belief.base import Belief, GaussianBelief
 from corrbandits.belief.beta import Beta
 from corrbandits.belief.correlated import Correlated
+from corrbandits.belief.elimination import Elimination
 from corrbandits.belief.implicit import Implicit
 from corrbandits.belief.independent import Independent
+from corrbandits.belief.refitting import Refitting
 
-__all__ = ["Belief", "Beta", "Correlated", "GaussianBelief", "Implicit", "Independent"]
+__all__ = [
+    "Belief",
+    "Beta",
+    "Correlated",
+    "Elimination",
+    "GaussianBelief",
+    "Implicit",
+    "Independent",
+    "Refitting",
+]

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from corrbandits import checks
-from corrbandits.checks import Array, Integers, frozen
-from corrbandits.gaussian import upper_quantile
-from corrbandits.tally import Tally
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits._core.gaussian import upper_quantile
+from corrbandits._core.tally import Tally
 
 
 class Belief(ABC):

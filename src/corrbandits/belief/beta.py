@@ -7,10 +7,10 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, frozen
+from corrbandits._core.tally import Tally
 from corrbandits.belief.base import Belief, number_of_arms
-from corrbandits.checks import Array, frozen
-from corrbandits.tally import Tally
 
 
 @final

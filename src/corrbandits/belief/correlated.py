@@ -8,10 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
-from corrbandits import checks
-from corrbandits.belief.base import GaussianBelief
-from corrbandits.checks import Array, frozen
-from corrbandits.gaussian import (
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, frozen
+from corrbandits._core.gaussian import (
     condition,
     consistent_row,
     correlated_normals,
@@ -24,8 +23,9 @@ from corrbandits.gaussian import (
     spreads,
     weighted_squares,
 )
+from corrbandits._core.tally import Tally
+from corrbandits.belief.base import GaussianBelief
 from corrbandits.kernels import Covariance, Kernel, made_of_ours
-from corrbandits.tally import Tally
 
 
 @final

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from corrbandits._core.checks import Array, Integers
 from corrbandits.belief.base import Belief
 from corrbandits.belief.beta import Beta
-from corrbandits.checks import Array, Integers
 
 B = TypeVar("B", bound=Belief)
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
 from corrbandits.belief import Correlated
-from corrbandits.checks import Array
 from corrbandits.kernels import Kernel, Product, Scaled, Stationary, Sum
 
 AS_GIVEN = {"shift": 0.0, "scale": 1.0, "noise": 0.0, "swap": 0.0}

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from corrbandits import checks, landscapes
-from corrbandits.checks import Integers
-from corrbandits.ensemble import Kept
-from corrbandits.environments import Environment
-from corrbandits.outputs import write_file
+from corrbandits._core import checks
+from corrbandits._core.checks import Integers
+from corrbandits._shell.outputs import write_file
+from corrbandits.environments import Environment, landscapes
 from corrbandits.policies import Policy
+from corrbandits.simulation.batches import Kept
 from corrbandits.stress.findings import HELD, SURVIVORS, UNINFORMATIVE, Row, findings, verdict
-from corrbandits.stress.play import FORMAT, Plan, played
+from corrbandits.stress.playing import FORMAT, Plan, played
 from corrbandits.stress.priors import (
     CONFIDENCE,
     KINDS,
@@ -34,7 +34,7 @@ from corrbandits.stress.priors import (
     spread_of,
     varied,
 )
-from corrbandits.stress.words import sentences
+from corrbandits.stress.sentences import sentences
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -178,7 +178,8 @@ def stress_test(
     its own in every run, so that it does not matter to it how they are listed. `checkpoint` names a directory from
     which the same call goes on after a kill; the result is the same, bit for bit, and whatever the `threads`.
 
-    >>> from corrbandits import CorrelatedUCL, Exponential, landscapes
+    >>> from corrbandits import CorrelatedUCL, Exponential
+    >>> from corrbandits.environments import landscapes
     >>> surface = landscapes.draw(Exponential(2.0), landscapes.grid(3, 3), noise_variance=1.0, seed=1)
     >>> rule, kernel = CorrelatedUCL(a=1.5), Exponential(2.0)
     >>> test = stress_test(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)

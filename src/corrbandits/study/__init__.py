@@ -1,7 +1,7 @@
 """Durable ask and tell: a study is a prior, a policy and a journal of events."""
 
 from corrbandits.study.choosing import Alternative, Explanation
+from corrbandits.study.report.inference import Best, NoiseCheck, Surprise
 from corrbandits.study.study import Study, Trial
-from corrbandits.study.verdict import Best, NoiseCheck, Surprise
 
 __all__ = ["Alternative", "Best", "Explanation", "NoiseCheck", "Study", "Surprise", "Trial"]

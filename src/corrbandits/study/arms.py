@@ -12,8 +12,8 @@ from typing import Any, final
 
 import numpy as np
 
-from corrbandits import checks
-from corrbandits.checks import Array
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
 
 AXES = (("latitude", "longitude"), ("x", "y"), ("x",))
 """Columns that say where arms lie."""

@@ -8,16 +8,16 @@ from typing import Any, final
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
+from corrbandits._core.single_thread import one_thread
+from corrbandits._core.tally import Tally
 from corrbandits.belief import Belief
 from corrbandits.belief.mirror import mirrored, mirrored_sums, mirrored_value
-from corrbandits.blas import one_thread
-from corrbandits.checks import Array, Integers
 from corrbandits.policies import IndexPolicy, Policy
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.settings import Goal
-from corrbandits.tally import Tally
 
 
 @final

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from corrbandits import outputs
+from corrbandits._shell import outputs
+from corrbandits._shell.csv import read_text
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.choosing import deciding_belief, moment
+from corrbandits.study.codec import Data, parsed, written
 from corrbandits.study.ledger import Entry, Ledger
 from corrbandits.study.settings import FORMAT
-from corrbandits.study.stored import Data, parsed, written
-from corrbandits.tables import read_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
 from corrbandits.belief import Belief
-from corrbandits.checks import Array
 from corrbandits.kernels import WithDeviations
 from corrbandits.study.arms import Arms
 

@@ -22,12 +22,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.tally import Tally
 from corrbandits.study.arms import Arms, checked_name
+from corrbandits.study.codec import Data, parsed
 from corrbandits.study.extend import extended, placed
 from corrbandits.study.settings import Settings
-from corrbandits.study.stored import Data, parsed
-from corrbandits.tally import Tally
 
 LARGE = 1e150
 """A study with rewards beyond this sees to it, at every new one, that its belief can still be computed."""

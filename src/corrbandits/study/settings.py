@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-from corrbandits import checks
+from corrbandits._core import checks
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.arms import Arms
-from corrbandits.study.stored import Data, policy_data, policy_from, prior_data, prior_from
+from corrbandits.study.codec import Data, policy_data, policy_from, prior_data, prior_from
 
 FORMAT = 1
 Goal = Literal["max", "min"]

@@ -9,20 +9,22 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
-from corrbandits import checks, outputs
+from corrbandits._core import checks
+from corrbandits._shell import outputs
 from corrbandits.belief import Belief
-from corrbandits.journal import Journal
 from corrbandits.policies import Policy
-from corrbandits.study import exchange, verdict
+from corrbandits.study import exchange
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.choosing import Explanation, allowed_arms, deciding_belief, explained, moment, told_belief
+from corrbandits.study.codec import written
 from corrbandits.study.extend import placed
-from corrbandits.study.following import Asking, Events, Follower, now
+from corrbandits.study.journal import Journal
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.overview import Overview, overview
+from corrbandits.study.replica import Asking, Events, Follower, now
+from corrbandits.study.report import inference
+from corrbandits.study.report.inference import Best, NoiseCheck, Surprise
+from corrbandits.study.report.overview import Overview, overview
 from corrbandits.study.settings import Goal, Settings
-from corrbandits.study.stored import written
-from corrbandits.study.verdict import Best, NoiseCheck, Surprise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,12 +270,12 @@ class Study:
         """
         with self._current() as ledger:
             settings = ledger.settings
-            return verdict.best(self._follower.deciding(), ledger.arms, settings.goal, settings.seed)
+            return inference.best(self._follower.deciding(), ledger.arms, settings.goal, settings.seed)
 
     def noise(self) -> NoiseCheck | None:
         """Return whether rewards of the same arm vary as the stated noise says; None while that cannot be said."""
         with self._current() as ledger:
-            return verdict.noise_check(ledger)
+            return inference.noise_check(ledger)
 
     def overview(self, top: int = 10) -> Overview:
         """Return where the study stands, with so many of its best arms."""
@@ -287,7 +289,7 @@ class Study:
     def surprises(self) -> Surprises:
         """Return the arms whose rewards lie far from what all else says, worst first: perhaps one was mistyped."""
         with self._current() as ledger:
-            return verdict.surprises(told_belief(ledger), ledger.arms)
+            return inference.surprises(told_belief(ledger), ledger.arms)
 
     def explain(self, trial: Trial | int) -> Explanation:
         """Return why an arm was chosen, by replaying the events that the choice was made from."""

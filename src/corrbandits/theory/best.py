@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corrbandits._core.checks import Array
 from corrbandits.belief import GaussianBelief, Independent
-from corrbandits.checks import Array
 from corrbandits.environments import Environment
 from corrbandits.policies import UCL, CorrelatedUCL
 from corrbandits.theory.bounds import theorem_1, theorem_2

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
 from corrbandits.belief import GaussianBelief, Independent
 from corrbandits.environments import Environment
 from corrbandits.policies import UCL, CorrelatedUCL

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Integers
 from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
-from corrbandits.checks import Integers
 from corrbandits.environments import Environment, GaussianBandit
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
 from corrbandits.theory.bounds import correlated_bound, uncorrelated_bound

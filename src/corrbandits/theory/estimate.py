@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
+from corrbandits._core.gaussian import condition, correlations, posterior_mean
 from corrbandits.belief import Correlated, GaussianBelief, Independent
-from corrbandits.checks import Array
 from corrbandits.environments import Environment, GaussianBandit
-from corrbandits.gaussian import condition, correlations, posterior_mean
 from corrbandits.theory.initial import gaussian, initialisation
 
 LARGEST = 1e300

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from corrbandits.checks import Array
+from corrbandits._core.checks import Array
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Correlated, GaussianBelief, Independent
-from corrbandits.checks import Array, Integers
 
 PANEL = 64
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corrbandits import checks
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
+from corrbandits._core.gaussian import upper_quantile
 from corrbandits.belief import GaussianBelief
-from corrbandits.checks import Array
-from corrbandits.gaussian import upper_quantile
 from corrbandits.theory.estimate import conditional_variance, estimate_root, variance_after, whole_counts
 from corrbandits.theory.initial import gaussian, initialisation
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corrbandits import checks
-from corrbandits.checks import Array
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
 from corrbandits.environments import BernoulliBandit, Environment
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from corrbandits.checks import Array
-from corrbandits.gaussian import upper_quantile
+from corrbandits._core.checks import Array
+from corrbandits._core.gaussian import upper_quantile
 
 DIRECT = 4_096
 NEGLIGIBLE = 100.0  # terms smaller than the first of the rest by exp(-100) are left out

@@ -23,8 +23,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from corrbandits._core.checks import Array
 from corrbandits.belief import GaussianBelief, Independent
-from corrbandits.checks import Array
 from corrbandits.environments import Environment
 from corrbandits.policies import UCL, CorrelatedUCL
 from corrbandits.theory.estimate import beta_from, difference, distance_from, precision

@@ -1,0 +1,332 @@
+"""Gaussian inference on arrays: the rank-one update, the one-shot formula, roots and quantiles.
+
+name     shape      meaning                                            paper
+S        (N, N)     covariance of the mean rewards                     Sigma(t)
+noise    () or (N,) variance of one reward, or of an average           sigma_s^2
+A        (k,)       the arms that have been seen                       -
+D        (k,)       variance of each seen arm's average reward         the entries of P(t)
+M        (k, k)     covariance of the averages, S0_AA + diag(D)        -
+R0       (N, N)     a root of the prior covariance, S0 = R0 R0'        -
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits._core.single_thread import one_thread
+
+
+def upper_quantile(log_tail: Any) -> Any:
+    """Return the z that a standard normal variable exceeds with probability exp(log_tail), computed from that tail.
+
+    >>> upper_quantile([math.log(0.025), -1000.0]).round(4)   # the second tail is far below the smallest double
+    array([ 1.96  , 44.6157])
+    """
+    return -_ndtri_exp()(log_tail)
+
+
+@cache
+def _ndtri_exp() -> Any:
+    """Return scipy's function: its import takes long once, and some time at every call."""
+    from scipy.special import ndtri_exp
+
+    return ndtri_exp
+
+
+def shrink(S: Array, arm: int, noise: float) -> Array:
+    """Return the covariance after a reward of `arm` (eq. sherman-morrison)."""
+    return shrink_along(S, consistent_row(S, np.sqrt(S.diagonal()), arm), arm, noise)[0]
+
+
+def shrink_along(S: Array, row: Array, arm: int, noise: float) -> tuple[Array, Array]:
+    """Return covariance and variances after a reward of `arm`, whose row is given (eq. sherman-morrison).
+
+    The arm's own row is a product, v sigma_s^2 / (sigma_s^2 + v_k), and so without cancellation however small its
+    variance gets; the others are S_ij - g_i g_j with one g, which keeps them symmetric to the last bit.
+    """
+    variance = row.item(arm)
+    total = noise + variance
+    if total == math.inf:
+        raise OverflowError(
+            "a variance and the noise's sum to more than a double can hold; measure rewards in a larger unit."
+        )
+    g = row / math.sqrt(total)
+    g[arm] = 0.0
+    new = _minus_outer(S, g)
+    new[arm] = new[:, arm] = row * (noise / total)
+    diagonal = new.reshape(-1)[:: len(new) + 1]
+    variances: Array = np.maximum(diagonal, 0.0)  # no rounding may push one below 0
+    variances[arm] = noise * (variance / total)
+    diagonal[:] = variances
+    return new, variances
+
+
+def _minus_outer(S: Array, g: Array) -> Array:
+    """Return S - g g'. A product of two numbers has the same bits by BLAS, which is faster for few arms, and without.
+
+    Of many arms, some rows at a time: they stay in the cache between the product and the difference.
+    """
+    if len(g) <= 512:
+        new: Array = g[:, None].dot(g[None])
+        return np.subtract(S, new, out=new)
+    new = np.empty(S.shape)
+    rows = max(1, 2**15 // len(g))
+    for k in range(0, len(g), rows):
+        part = np.multiply(g[k : k + rows, None], g, out=new[k : k + rows])
+        np.subtract(S[k : k + rows], part, out=part)
+    return new
+
+
+def consistent_row(S: Array, deviation: Array, arm: int) -> Array:
+    """Return one row of the covariance, no entry beyond sqrt(S_ii S_jj); `deviation` is sqrt(S_ii).
+
+    Beyond lies only the rounding of a nearly singular covariance, which updates with little noise would multiply
+    without end.
+    """
+    most = deviation * deviation[arm]
+    row: Array = np.minimum(S[arm], most)
+    np.maximum(row, np.negative(most, out=most), out=row)
+    row[arm] = S[arm, arm]
+    return row
+
+
+def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Array) -> tuple[Array, Array]:
+    """Return posterior mean and covariance from counts and sums (eq. inference-corr-simplified).
+
+    Written from S0, not from its inverse: S = S0 - S0_A' M^-1 S0_A, with M = S0_AA + diag(D). A seen arm whose
+    average is more precise than its prior takes the equal form without cancellation instead: its row is D_i (M^-1
+    S0_A)_i, its mean rbar_i - D_i (M^-1 (rbar - mu_0))_i.
+    """
+    from scipy.linalg import cho_solve, solve_triangular
+
+    A = np.flatnonzero(counts)
+    if not A.size:
+        return mean.copy(), S0.copy()
+    D, average, rows = noise[A] / counts[A], sums[A] / counts[A], S0[A]
+    with one_thread():
+        L = _factor(rows[:, A], D)
+        if L is None:
+            return _one_by_one(mean, S0, A, D, average)
+        half = solve_triangular(L, rows, lower=True, check_finite=False)
+        whole = solve_triangular(L, half, lower=True, trans="T", check_finite=False)
+        S = S0 - half.T @ half
+        weight = cho_solve((L, True), average - mean[A], check_finite=False)
+        new_mean = mean + rows.T @ weight
+    variances = np.maximum(S.diagonal(), 0.0)
+    precise = np.flatnonzero(S0[A, A] > D)
+    for i in precise[np.argsort(-D[precise], kind="stable")]:  # the most precise last: its row is the most accurate
+        k = A[i]
+        S[k] = S[:, k] = D[i] * whole[i]
+        variances[k] = D[i] * min(max(whole[i, k], 0.0), 1.0)
+        new_mean[k] = average[i] - D[i] * weight[i]
+    np.fill_diagonal(S, variances)
+    return new_mean, S
+
+
+def posterior_mean(mean: Array, S0: Array, noise: Array, counts: Array, sums: Array) -> Array:
+    """Return the posterior mean alone, as `condition` does but without the time and the memory of the covariance."""
+    from scipy.linalg import cho_solve
+
+    A = np.flatnonzero(counts)
+    if not A.size:
+        return mean.copy()
+    D, average = noise[A] / counts[A], sums[A] / counts[A]
+    L = _factor(S0[np.ix_(A, A)], D)
+    if L is None:
+        return _one_by_one(mean, S0, A, D, average)[0]
+    weight = np.zeros(len(S0))
+    weight[A] = cho_solve((L, True), average - mean[A], check_finite=False)
+    new_mean = mean + S0 @ weight
+    precise = S0.diagonal()[A] > D
+    new_mean[A[precise]] = (average - D * weight[A])[precise]
+    return np.asarray(new_mean)
+
+
+def _factor(S_AA: Array, D: Array) -> Array | None:
+    """Return the Cholesky factor of S_AA + diag(D), or None: a singular S_AA, and D too small to show beside it."""
+    from scipy.linalg import cholesky
+
+    S_AA[np.diag_indices(D.size)] += D
+    try:
+        return np.asarray(cholesky(S_AA.T, lower=True, overwrite_a=True, check_finite=False))  # .T: no copy is made
+    except np.linalg.LinAlgError:
+        return None
+
+
+def covariance_root(S: Array) -> Array:
+    """Return R with R R' = S, by Cholesky with pivoting: S may be singular, and nothing is added to it.
+
+    It is the correlations that are factored: what counts as rounding for one arm does not depend on how large
+    another's variance is. All is done in one array as large as S.
+    """
+    from scipy.linalg.lapack import dpstrf
+
+    rho, deviation = correlations(S), np.sqrt(S.diagonal())
+    with one_thread():
+        upper, pivots, rank, _ = dpstrf(rho.T, lower=0, overwrite_a=1)  # .T: no copy is made
+    root: Array = upper.T
+    for k, arm in enumerate(pivots - 1):
+        root[k, min(k + 1, rank) :] = 0.0
+        root[k] *= deviation[arm]
+    _move_rows(root, pivots - 1)
+    return root
+
+
+def _move_rows(array: Array, places: Integers) -> None:
+    """Move row k to its place, for every k, without a second array: along the cycles of the permutation."""
+    moved = np.zeros(len(array), dtype=bool)
+    for start in range(len(array)):
+        row, k = array[start].copy(), start
+        while not moved[k]:
+            moved[k] = True
+            k = int(places[k])
+            row, array[k] = array[k].copy(), row
+
+
+def correlated_normals(S: Array, rng: np.random.Generator) -> Array:
+    """Return one draw of normal variables with mean 0 and this covariance."""
+    root = covariance_root(S)
+    with one_thread():
+        return np.asarray(root @ rng.standard_normal(len(S)))
+
+
+def posterior_draw(root: Array, S: Array, A: Integers, D: Array, z: Array, e: Array) -> Array:
+    """Return a draw of covariance S and mean 0 from one of the prior, g = R0 z, and one of the averages' noise.
+
+    It is g - S0_A' M^-1 (g_A + e_A), written with S0_A' M^-1 = S_A' / D: for z of N standard normals and e of k
+    normals of variance D its covariance is S0 - S0_A' M^-1 S0_A = S. Cancellation costs a draw the square root of
+    the share that rewards have left of its arm's variance, 4 of 16 digits for a share of 1e-7, and more where S0 is
+    nearly singular: see `least_share`.
+    """
+    with one_thread():
+        g = root.dot(z)
+        weight = np.zeros(len(S))
+        weight[A] = (g[A] + e) / D
+        return np.asarray(g - S.dot(weight))
+
+
+def least_share(root: Array, S0: Array) -> float:
+    """Return the least share of a prior variance for which `posterior_draw` has the covariance S to 1e-6 or better.
+
+    S itself has fewer digits where S0 is nearly singular; how nearly is told by the last pivot of its root.
+    """
+    pivot = float(np.square(root[:, -1] * _inverse_deviation(S0)).max())
+    return 1e-12 if pivot > 1e-5 else 1e-8
+
+
+def correlations(S: Array) -> Array:
+    """Return rho_ij; 0 between two arms of which one is known, 1 of every arm with itself."""
+    inverse = _inverse_deviation(S)
+    rho: Array = S * inverse[:, None]
+    rho *= inverse
+    # |rho| <= 1; beyond it lies the rounding of a nearly singular covariance
+    np.clip(rho, -1.0, 1.0, out=rho)
+    np.fill_diagonal(rho, 1.0)
+    return rho
+
+
+def spreads(S: Array) -> Array:
+    """Return sqrt(sum_j rho_ij^2) of any covariance, by strips of rows: no second N x N array."""
+    inverse, squares = _inverse_deviation(S), np.empty(len(S))
+    for k in range(0, len(S), 256):
+        strip = slice(k, k + 256)
+        rho = S[strip] * inverse[strip, None]
+        rho *= inverse
+        np.clip(rho, -1.0, 1.0, out=rho)
+        np.fill_diagonal(rho[:, strip], 1.0)
+        squares[strip] = np.square(rho, out=rho).sum(axis=1)
+    return np.asarray(np.sqrt(squares))
+
+
+def weighted_squares(S: Array, weights: Array) -> Array:
+    """Return sum_j S_ij^2 weights_j; of many arms by strips of rows, for no second N x N array.
+
+    BLAS has one thread for a product of so few numbers as there are in 512 rows, and is held to one beyond.
+    """
+    if len(S) <= 512:
+        squares: Array = np.square(S).dot(weights)
+        return squares
+    with one_thread():
+        return np.concatenate([np.square(S[k : k + 256]).dot(weights) for k in range(0, len(S), 256)])
+
+
+def _inverse_deviation(S: Array) -> Array:
+    """Return 1 / sqrt(S_ii), and 0 for an arm that is known."""
+    deviation = np.sqrt(S.diagonal())
+    return np.divide(1.0, deviation, out=np.zeros(len(S)), where=deviation > 0)
+
+
+def refuse_indefinite(S: Array) -> Array:
+    """Return the covariance, symmetric to the last bit; refuse one that is not symmetric or has a negative eigenvalue.
+
+    Rounding is not refused: S_ij and S_ji may differ by 1e-12 sqrt(S_ii S_jj), and the smallest eigenvalue may be
+    -N 1e-14 times the largest.
+    """
+    from scipy.linalg import cholesky
+
+    if S.ndim != 2 or S.shape[0] != S.shape[1] or not S.size:
+        raise ValueError(f"covariance must be a square matrix, one row per arm, but its shape is {S.shape}.")
+    variances = S.diagonal()
+    if (variances < 0).any():
+        arm = int(variances.argmin())
+        raise ValueError(f"variances must be at least 0, but the covariance has {variances[arm]:g} for arm {arm}.")
+    S = _symmetric(S, np.sqrt(variances))
+    with one_thread():
+        try:
+            cholesky(S.T, lower=True, check_finite=False)  # its one copy is all the memory this takes
+        except np.linalg.LinAlgError:
+            eigenvalues = np.linalg.eigvalsh(S)
+            if eigenvalues[0] < -len(S) * 1e-14 * eigenvalues[-1]:
+                raise ValueError(
+                    f"covariance must have no negative eigenvalue, but its smallest is {eigenvalues[0]:.6g} (largest "
+                    f"{eigenvalues[-1]:.6g}). Covariances guessed entry by entry often clash: use a kernel."
+                ) from None
+    return S
+
+
+def _symmetric(S: Array, deviation: Array) -> Array:
+    """Return S with what rounding left of asymmetry averaged away; refuse more. By strips, to save memory."""
+    strips = [slice(k, k + 256) for k in range(0, len(S), 256)]
+    beyond, largest, where = False, 0.0, (0, 0)
+    for strip in strips:
+        asymmetry = np.abs(S[strip] - S[:, strip].T)
+        beyond = beyond or bool((asymmetry > 1e-12 * np.outer(deviation[strip], deviation)).any())
+        if asymmetry.max() > largest:
+            row, column = np.unravel_index(asymmetry.argmax(), asymmetry.shape)
+            largest, where = float(asymmetry.max()), (strip.start + int(row), int(column))
+    if beyond:
+        i, j = where
+        raise ValueError(
+            f"covariance must be symmetric, but its entry ({i}, {j}) is {S[i, j]:g} and ({j}, {i}) is {S[j, i]:g}. "
+            "If that is rounding, pass (S + S.T) / 2."
+        )
+    if not largest:
+        return S
+    mean = S / 2
+    for strip in strips:
+        mean[strip] += S[:, strip].T / 2
+    return np.asarray(mean)
+
+
+def _one_by_one(mean: Array, S0: Array, A: Integers, D: Array, average: Array) -> tuple[Array, Array]:
+    """Return what `condition` does, by one rank-one update for each seen arm: slower, but no singular S0 stops it."""
+    S = S0
+    for k, d, r in zip(A.tolist(), D.tolist(), average.tolist(), strict=True):
+        row = consistent_row(S, np.sqrt(S.diagonal()), k)
+        mean = mean + row / (d + row[k]) * (r - mean[k])
+        S, _ = shrink_along(S, row, k, d)
+    return mean, S
+
+
+def expected_excess(c: Array) -> Array:
+    """Return E[(Z - c)+] = phi(c) - c P(Z > c) for c >= 0, as phi(c) times what keeps its digits in the tail."""
+    from scipy.special import erfcx
+
+    c = np.minimum(c, 40.0)  # where it has long been 0 in doubles; the meeting of nearly parallel lines may be infinite
+    density = np.exp(-0.5 * c**2) / math.sqrt(2 * math.pi)
+    return np.asarray(density * (1 - c * math.sqrt(math.pi / 2) * erfcx(c / math.sqrt(2))))

@@ -1,0 +1,1 @@
+"""What touches files and terminals: CSV and TOML in, results out, tables and progress on the screen."""

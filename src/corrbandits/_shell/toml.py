@@ -1,0 +1,179 @@
+"""TOML files: tables whose errors name the line of the key at fault."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar, final
+
+from corrbandits._shell.csv import read_text
+
+KeyPath = tuple[str, ...]
+T = TypeVar("T")
+
+_TOML_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?"""(?!")|' + r"'''.*?'''(?!')|"  # strings of several lines, which may end in up to five quotes
+    r'"(?:\\.|[^"\\])*"|' + r"'[^']*'|"
+    r"#[^\n]*|[\[\]{}=,\n]|[\w+:-]+",
+    re.DOTALL,
+)
+
+
+@final
+@dataclass(frozen=True)
+class Table:
+    """A table of a TOML file that knows the lines of its keys. What it refuses is an error of type `refusal`."""
+
+    file: Path
+    lines: Mapping[KeyPath, int]
+    refusal: type[ValueError]
+    values: dict[str, Any]
+    path: KeyPath = ()
+
+    def error(self, what: str, key: str | None = None) -> ValueError:
+        """Return the error at a key, or where its line is not known, at the table nearest around it."""
+        place = self.path if key is None else (*self.path, key)
+        while place not in self.lines:
+            place = place[:-1]
+        where = f"in [{'.'.join(self.path)}], " if self.path else ""
+        return self.refusal(f"{self.file}, line {self.lines[place]}: {where}{what}")
+
+    def only(self, allowed: Collection[str], flags: Collection[str] = ()) -> None:
+        """Refuse keys that are not allowed, and true or false for any but the flags."""
+        for key, value in self.values.items():
+            if key not in allowed:
+                kind, near = "key" if self.path else "table", _near(key, allowed)
+                meant = f" Did you mean {near!r}?" if near else ""
+                raise self.error(f"there is no {kind} {key!r}.{meant} The {kind}s here are {', '.join(allowed)}.", key)
+            if key in flags and not isinstance(value, bool):
+                raise self.error(f"{key} must be true or false, without quotes, but {value!r:.60} came.", key)
+            if key not in flags and _has_flag(value):
+                raise self.error(f"{key} must not be true or false. Write a number or text in its place.", key)
+
+    def need(self, key: str, example: str = "") -> Any:
+        """Return a key's value; refuse its absence."""
+        if key not in self.values:
+            near = _near(key, self.values)
+            meant = f" Is {near!r} meant for it?" if near else ""
+            raise self.error(f"{key!r} is missing.{meant} Add it, such as: {example or f'{key} = ...'}", near or None)
+        return self.values[key]
+
+    def one_of(self, keys: Collection[str]) -> str:
+        """Return which one of these keys there is; refuse none and several."""
+        given = [key for key in self.values if key in keys]
+        if not given:
+            raise self.error(f"one of {', '.join(keys)} is needed, but none came. Add one.")
+        if len(given) > 1:
+            both = " and ".join(given)
+            raise self.error(f"only one of {', '.join(keys)} may stand, but {both} came. Remove the others.", given[1])
+        return given[0]
+
+    def choice(self, key: str, choices: Mapping[str, T]) -> T:
+        """Return what the text at a key names."""
+        name = self.need(key, f'{key} = "{next(iter(choices), "...")}"')
+        if not isinstance(name, str) or name not in choices:
+            near = _near(name, choices)
+            meant = f" Did you mean {near!r}?" if near else ""
+            raise self.error(f"{key} must be one of {', '.join(choices)}, but {name!r:.60} came.{meant}", key)
+        return choices[name]
+
+    def table(self, key: str, example: str = "...") -> Table:
+        """Return the table at a key."""
+        value = self.need(key, example)
+        if not isinstance(value, dict):
+            raise self.error(f"{key} must be a table, such as {example}, but {value!r:.60} came.", key)
+        return replace(self, path=(*self.path, key), values=value)
+
+    def tables(self, key: str, example: str) -> dict[str, Table]:
+        """Return the named tables within the table at a key: one at least, and nothing beside them."""
+        within = self.table(key, example)
+        if not within.values or "" in within.values:
+            raise within.error(f"a table with a name is needed, but none came. Add one, such as: {example}", "")
+        return {name: within.table(name, example) for name in within.values}
+
+    @contextmanager
+    def blame(self, key: str) -> Iterator[None]:
+        """Turn what constructors refuse into errors of this table: at the key they name, or else at the one given."""
+        try:
+            yield
+        except self.refusal:
+            raise
+        except (ValueError, TypeError, OSError, ArithmeticError, MemoryError) as error:
+            short = isinstance(error, MemoryError)
+            what = f"there is not enough memory. {error} Take fewer arms." if short else str(error)
+            named = [k for k in self.values if re.search(rf"\b{re.escape(k)} (must|has|=|of) ", what)]
+            raise self.error(what, named[0] if named else key) from error
+
+
+def read_toml(path: str | os.PathLike[str], refusal: type[ValueError]) -> Table:
+    """Return the whole of a TOML file as a table whose errors are of type `refusal`."""
+    try:
+        text = read_text(path)
+    except (OSError, ValueError) as error:
+        raise refusal(str(error)) from error
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+        line = int(found[1]) if found else text.rstrip().count("\n") + 1
+        what = f"{str(error)[: found.start()]} (column {found[2]})" if found else str(error)
+        raise refusal(
+            f"{path}, line {line}: expected TOML, but this came: {what}. "
+            "TOML is lines key = value below a [table], each key once; text takes double quotes, numbers none."
+        ) from error
+    return Table(Path(path), key_lines(text), refusal, values)
+
+
+def key_lines(text: str) -> dict[KeyPath, int]:
+    r"""Return the line of every table and key of a valid TOML text, by its path; of the whole text, by ().
+
+    >>> key_lines('[a.b]\nc = [1,\n  2]\nd = { e = 3 }\n')
+    {(): 1, ('a',): 1, ('a', 'b'): 1, ('a', 'b', 'c'): 2, ('a', 'b', 'd'): 4, ('a', 'b', 'd', 'e'): 4}
+    """
+    lines: dict[KeyPath, int] = {(): 1}
+    table, path, key = KeyPath(), KeyPath(), KeyPath()
+    brackets: list[tuple[str, KeyPath]] = []  # those open in a value, and the key whose value they open
+    naming, line = True, 1  # a key is being read, not a value
+
+    def mark(place: KeyPath) -> KeyPath:
+        for n in range(1, len(place) + 1):
+            lines.setdefault(place[:n], line)
+        return place
+
+    for token in _TOML_TOKEN.findall(text):
+        if token in ("[", "{") and not naming:
+            brackets.append((token, path))
+            naming = token == "{"
+        elif token in ("]", "}") and brackets:
+            _, path = brackets.pop()
+            naming = False
+        elif token == "]" and key:  # the end of a [table] heading
+            table, key = mark(key), ()
+        elif token == "=":
+            path, key = mark((brackets[-1][1] if brackets else table) + key), ()
+            naming = False
+        elif token == ",":
+            naming = bool(brackets) and brackets[-1][0] == "{"
+        elif token == "\n":
+            naming = naming or not brackets
+        elif naming and token[0] not in "[]#":
+            key = (*key, tomllib.loads(f"key = {token}")["key"] if token[0] in "\"'" else token)
+        line += token.count("\n")
+    return lines
+
+
+def _near(word: Any, known: Collection[str]) -> str:
+    """Return the known word nearest to this one, or nothing if none is near."""
+    by_lower = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(str(word).lower(), by_lower, n=1)
+    return by_lower[close[0]] if close else ""
+
+
+def _has_flag(value: Any) -> bool:
+    return isinstance(value, bool) or (isinstance(value, list) and any(map(_has_flag, value)))

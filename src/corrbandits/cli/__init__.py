@@ -1,0 +1,1 @@
+"""The command line: commands parse and print, everything else is called."""

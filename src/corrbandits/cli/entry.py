@@ -1,0 +1,87 @@
+"""The command line's entrance: run a command, and turn what can go wrong into one message and an exit code.
+
+Exit codes: 0 done; 1 a claim of the paper or a finding was not met, or a study may not yet stop; 2 bad input or no
+room; 3 a study's database could not be reached or written, nothing is lost, do the same again; 130 stopped by Ctrl-C.
+The commands, and with them all libraries, load within `main`, so that Ctrl-C is one line from the first moment on.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import NoReturn
+
+STOPPED = 130
+UNREACHED = 3
+
+
+def main() -> None:
+    """Run the command line; errors a user can cause become one message and exit code 2."""
+    try:
+        if sys.stdout is None:  # closed by who called: what was done is done, though nobody hears of it
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
+        warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"
+        _refuse_an_empty_name(sys.argv)
+        from corrbandits.cli.commands import app
+
+        with _remarks():
+            app()
+    except KeyboardInterrupt:
+        _end("stopped. Result files are all as they were, or all new.", STOPPED)
+    except SystemExit as stop:
+        if stop.code == STOPPED:
+            _end("stopped. Result files are all as they were, or all new.", STOPPED)
+        raise
+    except MemoryError as error:
+        _end(str(error) or "there is not enough memory. Take fewer arms or runs, or a shorter horizon.", 2)
+    except ArithmeticError as error:
+        _end(f"numbers grew beyond what can be computed with ({error}). Bring rewards and variances nearer to 1.", 2)
+    except (ValueError, OSError, ImportError) as error:
+        _end(" ".join([str(error), *getattr(error, "__notes__", ())]), _code(error))
+
+
+def _refuse_an_empty_name(arguments: list[str]) -> None:
+    """Refuse the name that paths take for the directory one is in."""
+    if "--checkpoint=" in arguments or ("--checkpoint", "") in pairwise(arguments):
+        raise ValueError(
+            "--checkpoint must be the name of a directory, but an empty one came. Name one, or leave it out."
+        )
+
+
+@contextmanager
+def _remarks() -> Iterator[None]:
+    """Show what the package has to say on the way, such as how many runs were saved already."""
+    log, shown = logging.getLogger("corrbandits"), logging.StreamHandler()
+    shown.setFormatter(logging.Formatter("corrbandits: %(message)s"))
+    level = log.level
+    log.addHandler(shown)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(shown)
+        log.setLevel(level)
+
+
+def _code(error: Exception) -> int:
+    """Return the exit code of an error."""
+    journal = sys.modules.get("corrbandits.study.journal")  # if nobody has loaded it, the error is not its own
+    return UNREACHED if journal is not None and isinstance(error, journal.JournalError) else 2
+
+
+def _end(message: str, code: int) -> NoReturn:
+    print(f"corrbandits: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

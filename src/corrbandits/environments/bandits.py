@@ -1,0 +1,61 @@
+"""Arms with fixed mean rewards: Gaussian rewards, or rewards 0 and 1."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, frozen
+from corrbandits.environments.base import Environment
+
+
+@final
+class GaussianBandit(Environment):
+    """Arms with Gaussian rewards (section 3): r = m_i + sigma_i eps.
+
+    >>> bandit = GaussianBandit(means=[1.0, 3.0], noise_variance=4.0)
+    >>> bandit.gaps, bandit.reward(1, noise=0.5)
+    (array([2., 0.]), 4.0)
+    """
+
+    def __init__(
+        self, means: Any, noise_variance: Any, coordinates: Any = None, shape: tuple[int, ...] | None = None
+    ) -> None:
+        super().__init__(means, coordinates, shape)
+        self.noise_variance = frozen(checks.noise(noise_variance, self.arms))
+
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        """Return standard normal noise."""
+        return rng.standard_normal(horizon)
+
+    def reward(self, arm: int, noise: float) -> float:
+        """Return m_i + sigma_i eps."""
+        arm = checks.arm(arm, self.arms)
+        return float(self.means[arm] + np.sqrt(self.noise_variance[arm]) * noise)
+
+
+@final
+class BernoulliBandit(Environment):
+    """Arms with rewards 1 (with probability m_i) or 0 (section 2.2).
+
+    >>> BernoulliBandit(means=[0.2, 0.7]).reward(1, noise=0.5)
+    1.0
+    """
+
+    def __init__(self, means: Any, coordinates: Any = None, shape: tuple[int, ...] | None = None) -> None:
+        super().__init__(means, coordinates, shape)
+        if not ((self.means >= 0) & (self.means <= 1)).all():
+            raise ValueError(
+                f"the means of 0/1 rewards must lie in [0, 1], but they run to {np.abs(self.means).max():g}."
+            )
+        self.noise_variance = frozen(self.means * (1 - self.means))
+
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        """Return noise uniform on [0, 1)."""
+        return rng.random(horizon)
+
+    def reward(self, arm: int, noise: float) -> float:
+        """Return 1 if the noise is below m_i, else 0."""
+        return float(noise < self.means[checks.arm(arm, self.arms)])

@@ -1,0 +1,92 @@
+"""What every environment offers."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, frozen
+
+TIE_ULPS = 8
+"""Means this many units in the last place of the largest apart are the same: a draw rounds equal ones by a few."""
+
+
+class Environment(ABC):
+    """Arms with fixed mean rewards, perhaps somewhere in space.
+
+    `means` (N,) are the mean rewards m_i; `noise_variance` (N,) the variances of a reward; `coordinates` (N, d)
+    where the arms lie, or None; `shape` the rows and columns of a grid in which the arms are read row by row, or
+    None. Copies and pickles are read-only too.
+    """
+
+    means: Array
+    noise_variance: Array
+
+    def __init__(self, means: Any, coordinates: Any = None, shape: tuple[int, ...] | None = None) -> None:
+        self.means = checks.finite("means", means)
+        if self.means.ndim != 1 or not self.means.size:
+            raise ValueError(f"means must be a list of numbers, one per arm, but its shape is {self.means.shape}.")
+        frozen(self.means)
+        self.coordinates = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
+        if self.coordinates is not None and len(self.coordinates) != self.arms:
+            raise ValueError(f"coordinates must have {self.arms} rows, one per arm, but {len(self.coordinates)} came.")
+        self.shape = None if shape is None else _grid_shape(shape, self.arms)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():  # an array forgets in a pickle that it is read-only
+            if isinstance(value, np.ndarray):
+                frozen(value)
+        self.__dict__.update(state)
+
+    @property
+    def arms(self) -> int:
+        """The number of arms, N."""
+        return self.means.size
+
+    @cached_property
+    def gaps(self) -> Array:
+        """Delta_i: how much less than the best arm's each arm's mean reward is; 0 where only rounding differs."""
+        return frozen(gaps_of(self.means))
+
+    @cached_property
+    def optimal(self) -> npt.NDArray[np.bool_]:
+        """Which arms are best: those whose gap is 0; several, if they tie."""
+        return frozen(self.gaps == 0)
+
+    @abstractmethod
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        """Return the noise of each time step, drawn before any arm is chosen."""
+
+    @abstractmethod
+    def reward(self, arm: int, noise: float) -> float:
+        """Return the reward of an arm that is chosen when the noise is this."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} with {self.arms} arms, means {self.means.min():g} to {self.means.max():g}>"
+
+
+def gaps_of(means: Array) -> Array:
+    """Return how far each mean is below the largest; less than a few units in the last place is taken for rounding.
+
+    >>> gaps_of(np.array([0.3, 0.1 + 0.2, 0.1]))   # 0.1 + 0.2 is above 0.3 by one unit in the last place
+    array([0. , 0. , 0.2])
+    """
+    with np.errstate(over="ignore"):
+        gaps = means.max() - means
+    return np.where(gaps <= TIE_ULPS * np.spacing(np.abs(means).max()), 0.0, gaps)
+
+
+def _grid_shape(shape: Any, arms: int) -> tuple[int, ...]:
+    if not isinstance(shape, Sequence) or isinstance(shape, str):
+        raise TypeError(f"shape must be the sides of a grid, such as (10, 10), but {shape!r:.60} came.")
+    sides = tuple(checks.integer("shape", n, least=1) for n in shape)
+    if (cells := math.prod(sides)) != arms:
+        raise ValueError(f"a grid of shape {sides} has {cells} cells, but there are {arms} arms.")
+    return sides

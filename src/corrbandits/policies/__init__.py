@@ -1,0 +1,36 @@
+"""Rules that choose an arm from a belief: the paper's two algorithms, and the limits they are compared with.
+
+    name       meaning                                                          paper
+    index      the number an arm is chosen by                                   Q_i(t)
+    log_tail   logarithm of the tail probability of a credible limit            log alpha_t
+    width      how many standard deviations the limit lies above the mean       Phi^-1(1 - alpha_t)
+    K, a, nu   parameters of the two algorithms                                 K, a, nu
+
+A policy is frozen and holds no state: what it knows is the belief and the time t, which counts every decision from
+1. Ties go to the arm of lowest index. An arm of which nothing is known (infinite variance) is taken before any
+other, whatever the rule.
+"""
+
+from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, gaussian
+from corrbandits.policies.baselines import RULES, UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
+from corrbandits.policies.ucl import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy
+
+__all__ = [
+    "GPUCB",
+    "RULES",
+    "UCB1",
+    "UCL",
+    "BayesUCB",
+    "CorrelatedUCL",
+    "CrediblePolicy",
+    "EpsilonGreedy",
+    "Greedy",
+    "IndexPolicy",
+    "KnowledgeGradient",
+    "LimitPolicy",
+    "Policy",
+    "Thompson",
+    "Uniform",
+    "best",
+    "gaussian",
+]

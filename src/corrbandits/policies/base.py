@@ -1,0 +1,118 @@
+"""What every rule offers, and the kinds that choose by an index."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
+from corrbandits._core.gaussian import upper_quantile
+from corrbandits.belief import Belief, GaussianBelief
+
+Arms = Sequence[int] | Integers
+
+
+class Policy(ABC):
+    """A rule that chooses an arm."""
+
+    def choose(
+        self,
+        belief: Belief,
+        t: int,
+        *,
+        rng: np.random.Generator | None = None,
+        allowed: Arms | None = None,
+        last: int | None = None,
+    ) -> int:
+        """Return the arm to take at time t (from 1), among the allowed ones: indices, or true and false per arm.
+
+        Randomised policies need `rng`. `last` is the arm taken before this one, for rules that mind moving; these
+        do not.
+        """
+        t = checks.integer("t", t, least=1)
+        if not isinstance(belief, Belief):
+            raise TypeError(f"a policy chooses from a belief, but {belief!r} came.")
+        arms = None if allowed is None else _allowed(allowed, belief)
+        pending = self.pending(belief)
+        if np.count_nonzero(pending) and (arms is None or pending[arms].any()):
+            return best(np.where(pending, belief.variance, -np.inf), arms)
+        return self._choose(belief, t, rng, arms)
+
+    def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
+        """Return which arms must be tried before the rule proper begins, the one of largest variance first."""
+        return np.isinf(belief.variance)
+
+    @abstractmethod
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int: ...
+
+
+class IndexPolicy(Policy):
+    """A rule that takes the arm of largest index."""
+
+    @abstractmethod
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return Q_i(t), from the rewards seen before time t; it is defined during initialisation too."""
+
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
+        return best(self.index(belief, t), arms)
+
+
+class LimitPolicy(IndexPolicy):
+    """A rule whose index is the mean and so many standard deviations."""
+
+    @abstractmethod
+    def width(self, t: Any, arms: int) -> Any:
+        """Return how many standard deviations above its mean an arm's limit lies at time t, or at each of many."""
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return mu_i + width s_i."""
+        t = checks.integer("t", t, least=1)
+        return belief.limit(self.width(t, belief.arms))
+
+
+class CrediblePolicy(LimitPolicy):
+    """A rule whose index is an upper credible limit."""
+
+    @abstractmethod
+    def log_tail(self, t: Any) -> Any:
+        """Return log alpha_t, at one time or at each of many."""
+
+    def width(self, t: Any, arms: int) -> Any:
+        """Return Phi^-1(1 - alpha_t), computed from the upper tail."""
+        return upper_quantile(self.log_tail(t))
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return the upper credible limits of tail probability alpha_t."""
+        t = checks.integer("t", t, least=1)
+        return belief.credible_limit(self.log_tail(t))
+
+
+def best(index: Array, arms: Integers | None = None) -> int:
+    """Return the arm of largest index among the given ones; ties go to the lowest arm.
+
+    >>> best(np.array([1.0, 3.0, 3.0])), best(np.array([1.0, 3.0, 3.0]), np.array([0, 2]))
+    (1, 2)
+    """
+    return int(index.argmax()) if arms is None else int(arms[index[arms].argmax()])
+
+
+def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
+    """Return the belief if it is Gaussian; refuse it in the policy's name otherwise."""
+    if not isinstance(belief, GaussianBelief):
+        raise TypeError(f"{type(policy).__name__} needs a Gaussian belief, but a {type(belief).__name__} came.")
+    return belief
+
+
+def _allowed(allowed: Any, belief: Belief) -> Integers:
+    given = np.asarray(allowed)
+    if given.dtype == np.bool_ and given.shape == (belief.arms,):
+        given = np.flatnonzero(given)
+    arms = np.unique(checks.arm_array(given, belief.arms))
+    if not arms.size:
+        raise ValueError("allowed must name at least one arm, but it is empty.")
+    return arms

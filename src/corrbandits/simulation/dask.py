@@ -1,0 +1,189 @@
+"""Batches played by a Dask cluster.
+
+The problem travels once, in the graph: a worker that dies takes nothing with it that the scheduler could not make
+again elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from typing import Any, final
+
+from corrbandits.simulation import batches
+from corrbandits.simulation.batches import Batch, Kept, Problem
+
+PATIENCE_SECONDS = 10
+LOOK_SECONDS = 1.0
+"""How often the workers are counted."""
+
+AHEAD = 2
+"""Batches that are with the cluster, per thread of its workers: of those that a dying worker held, each is suspect."""
+
+
+def is_client(thing: Any) -> bool:
+    """Return whether this is a Dask client, without loading Dask."""
+    return type(thing).__module__.partition(".")[0] == "distributed" and hasattr(thing, "submit")
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Yield a client of the scheduler at an address such as tcp://127.0.0.1:8786; Dask's own log is silent from then.
+
+    This is for the command line, which says in one message what went wrong.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            f"work on a cluster needs Dask, which cannot be loaded here ({error}). "
+            "Install it: pip install 'corrbandits[distributed]'"
+        ) from error
+    _refuse_unlike_an_address(address)
+    for name in (
+        "distributed",
+        *(known for known in logging.root.manager.loggerDict if known.startswith("distributed.")),
+    ):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        client: Any = distributed.Client(address, timeout=PATIENCE_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise ConnectionError(
+            f"a Dask scheduler must be at {address}, but none answers there ({error or type(error).__name__}). Start "
+            "one with `dask scheduler`, or give the address that it prints, such as tcp://127.0.0.1:8786."
+        ) from error
+    with client:
+        yield client
+
+
+def _refuse_unlike_an_address(address: str) -> None:
+    """Refuse what Dask would puzzle over for long."""
+    protocol, found, place = address.rpartition("://")
+    host, _, port = place.rpartition(":")
+    if not (host and port.isdecimal() and (protocol.isalpha() or not found)):
+        raise ValueError(
+            f"a Dask scheduler's address must be like tcp://127.0.0.1:8786, but {address!r:.80} came. "
+            "Give the address that `dask scheduler` prints."
+        )
+
+
+def results(client: Any, problem: Problem, work: list[Batch]) -> Iterator[tuple[Batch, Kept]]:
+    """Yield every batch with its arrays as workers finish them; what is left at an error or Ctrl-C is cancelled.
+
+    Dask gives up a batch that several dying workers held, whether or not it killed them. Such a batch is played again
+    with nothing beside it, and only if it then is given up once more, it is held to blame.
+    """
+    from distributed import KilledWorker, as_completed
+    from distributed.comm import CommClosedError
+
+    if not client.nthreads():
+        warnings.warn("the Dask cluster has no workers yet; waiting for the first.", RuntimeWarning, stacklevel=2)
+    waiting, suspects = deque(work), deque[Batch]()
+    there, done = _There(client, problem), as_completed(loop=client.loop)
+    try:
+        while waiting or suspects or there.playing:
+            if suspects and not there.playing:
+                done.add(there.submit(suspects[0]))
+            while waiting and not suspects and len(there.playing) < there.room():
+                done.add(there.submit(waiting.popleft()))
+            future = next(done)
+            batch = there.playing.pop(future)
+            try:
+                found = future.result()
+            except KilledWorker as error:
+                if suspects and batch == suspects[0]:
+                    raise _blamed(problem, error) from error
+                suspects.append(batch)
+                continue
+            finally:
+                future.release()  # and with it the arrays on the worker
+            if suspects and batch == suspects[0]:
+                suspects.popleft()
+            yield found
+    except (CancelledError, CommClosedError) as error:
+        raise ConnectionError(
+            "the Dask scheduler must stay until all runs are played, but the connection to it is lost "
+            f"({type(error).__name__}). Start it again, and see its log for what ended it."
+        ) from error
+    finally:
+        with suppress(CancelledError, OSError):  # whoever is gone needs not be told
+            there.cancel()
+
+
+@final
+class _There:
+    """The problem and some batches on a cluster."""
+
+    def __init__(self, client: Any, problem: Problem) -> None:
+        import cloudpickle  # also takes policies that are defined in a notebook
+
+        self.playing: dict[Any, Batch] = {}
+        self._client, self._content = client, cloudpickle.dumps(problem)
+        self._version, self._name = version("corrbandits"), f"corrbandits-{uuid.uuid4()}"
+        self._submitted, self._room, self._looked = 0, AHEAD, float("-inf")
+        self._problem: Any = None
+
+    def submit(self, batch: Batch) -> Any:
+        """Have a batch played."""
+        if self._problem is None or self._problem.status == "error":  # then workers died while they had it
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # a prior of many arms is large, and goes once
+                self._problem = self._client.submit(_problem, self._content, self._version, key=self._key("problem"))
+        key = self._key(f"{batch.player}-{batch.first}")
+        future = self._client.submit(_play, batch, self._problem, self._version, key=key)
+        self.playing[future] = batch
+        return future
+
+    def room(self) -> int:
+        """Return how many batches are to be there at once; workers may come and go."""
+        if time.monotonic() - self._looked > LOOK_SECONDS:
+            with suppress(OSError):  # a scheduler that is gone is noticed by what it has
+                self._room = AHEAD * max(1, sum(self._client.nthreads().values()))
+            self._looked = time.monotonic()
+        return self._room
+
+    def cancel(self) -> None:
+        """Leave nothing there."""
+        self._client.cancel([*self.playing, *([] if self._problem is None else [self._problem])])
+
+    def _key(self, what: str) -> str:
+        self._submitted += 1
+        return f"{self._name}-{what}-{self._submitted}"
+
+
+def _blamed(problem: Problem, error: Any) -> OSError:
+    less = ", or keep less: record='summary'" if problem.times is None else ""
+    return OSError(
+        f"several workers died over the same runs, which they played alone ({error.last_worker.address} was the last), "
+        "most likely for want of memory. Give workers more of it (dask worker --memory-limit) or fewer threads "
+        f"(--nthreads){less}."
+    )
+
+
+def _problem(content: bytes, wanted: str) -> Problem:
+    _refuse_another_version(wanted)
+    problem: Problem = pickle.loads(content)
+    return problem
+
+
+def _play(batch: Batch, problem: Problem, version: str) -> tuple[Batch, Kept]:
+    _refuse_another_version(version)
+    return batches.played(problem, batch)
+
+
+def _refuse_another_version(wanted: str) -> None:
+    if (here := version("corrbandits")) != wanted:
+        from socket import gethostname
+
+        raise ValueError(
+            f"every worker must have corrbandits {wanted}, as the machine that asks, but one on {gethostname()} has "
+            f"{here}. Install the same version there."
+        )

@@ -1,0 +1,194 @@
+"""Ensembles of runs: what is asked, checked; what came of it, labelled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Integers
+from corrbandits.belief import Belief
+from corrbandits.environments import Environment
+from corrbandits.policies import Policy
+from corrbandits.simulation import batches, workers
+from corrbandits.simulation.batches import Kept, Problem
+from corrbandits.simulation.checkpoint import Checkpoint, described
+from corrbandits.simulation.engines.players import why_not_compiled
+from corrbandits.simulation.trace import REGRET, Trace
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Engine = Literal["auto", "compiled", "reference"]
+Policies = Mapping[str, tuple[Policy, Belief]]
+
+
+def simulate(
+    policies: Policies,
+    environment: Environment,
+    horizon: int,
+    runs: int = 1,
+    seed: int = 0,
+    *,
+    engine: Engine = "auto",
+    record: Literal["full", "summary"] = "full",
+    times: Any = None,
+    threads: int | None = None,
+    map: Any = None,  # noqa: A002  it is what is passed
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Trace:
+    """Return the trace of `runs` runs of each policy, each starting from its own belief.
+
+    `engine` is "auto" (compiled where it can be), "compiled" or "reference". `record="summary"` keeps the regret at
+    chosen `times` (by default some two hundred, evenly spread in log t) and the counts, not every decision, in memory
+    that does not grow with the horizon. `progress` shows a bar with the time left; by default when the work is long
+    and a person watches.
+
+    The work is done in `threads` of this process, by default as many as there are cores; or by `map`: a function
+    like the built-in one, or an object that has one, such as a pool, an executor or a Dask client. The result is the
+    same, bit for bit. `checkpoint` names a directory in which batches of runs are saved as they are done; the same
+    call, after a kill, goes on from there.
+
+    >>> from corrbandits import UCL, GaussianBandit, Independent
+    >>> bandit = GaussianBandit(means=[0.0, 1.0, 2.0], noise_variance=1.0)
+    >>> prior = Independent(noise_variance=1.0, arms=3)
+    >>> trace = simulate({"UCL": (UCL(a=1.5), prior)}, bandit, horizon=200, runs=50, seed=0)
+    >>> trace.counts.mean("run").values.round(1)
+    array([[  3.3,   9.5, 187.2]])
+    """
+    horizon, runs = checks.integer("horizon", horizon, least=1), checks.integer("runs", runs, least=1)
+    seed = checks.integer("seed", seed, least=0)
+    by = _workers(threads, map)
+    players = tuple(
+        (*pair, _compiled(pair, environment, horizon, engine)) for pair in _checked(policies, environment).values()
+    )
+    problem = Problem(players, environment, horizon, seed, _times(record, times, horizon))
+    saved = None if checkpoint is None else _saved(checkpoint, problem, list(policies), runs)
+    kept = _room(problem, runs)
+    workers.play(problem, batches.batches(problem, runs), kept, by, saved, progress)
+    return Trace(_dataset(policies, problem, kept))
+
+
+def _workers(threads: Any, way: Any) -> Any:
+    """Return who plays: threads of this process, or whoever `map` hands the work to."""
+    if way is None:
+        threads = os.cpu_count() or 1 if threads is None else checks.integer("threads", threads, least=1)
+        return partial(workers.in_threads, threads=threads)
+    if threads is not None:
+        raise ValueError(
+            "threads are of this machine, but with map the work is done wherever that has it done. Leave one of them "
+            "out; a pool or a cluster is told elsewhere how many workers it has."
+        )
+    workers.mapping(way)  # refuses what has no map, before any work
+    return partial(workers.elsewhere, way=way)
+
+
+def _saved(directory: Any, problem: Problem, names: list[str], runs: int) -> Checkpoint:
+    if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
+        raise TypeError(f"checkpoint must be the name of a directory, but {directory!r:.60} came.")
+    return Checkpoint(directory, described(problem, names, runs, version("corrbandits")))
+
+
+def _times(record: Any, times: Any, horizon: int) -> Integers | None:
+    """Return when the regret is recorded, or None if every decision is."""
+    if record not in ("full", "summary"):
+        raise ValueError(f"record must be full or summary, but {record!r:.60} came.")
+    if record == "full":
+        if times is not None:
+            raise ValueError("times go with record='summary': a full record has every time. Leave one of them out.")
+        return None
+    if times is None:
+        return np.unique(np.append(np.geomspace(1, horizon, 200).astype(np.int64), horizon))
+    chosen = np.unique(checks.finite("times", times))
+    if not chosen.size or (chosen % 1).any() or chosen[0] < 1 or chosen[-1] > horizon:
+        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, but {times!r:.60} came.")
+    return chosen.astype(np.int64)
+
+
+def _room(problem: Problem, runs: int) -> Kept:
+    """Return the arrays that runs are recorded in."""
+    players = len(problem.players)
+    try:
+        return batches.room(problem, players, runs)
+    except (MemoryError, ValueError):
+        per_run = 12 * problem.horizon if problem.times is None else 8 * problem.times.size
+        size = (per_run + 8 * problem.environment.arms) * players * runs / 1e9
+        less = "a shorter horizon, or record='summary'" if problem.times is None else "or fewer times"
+        raise MemoryError(
+            f"{players} policies x {runs:,} runs x {problem.horizon:,} decisions take {size:,.0f} GB to record, which "
+            f"are not to be had here. Take fewer runs, {less}."
+        ) from None
+
+
+def _checked(policies: Any, environment: Any) -> Policies:
+    if not isinstance(environment, Environment):
+        raise TypeError(f"environment must be an Environment such as GaussianBandit(...), but {environment!r} came.")
+    if not isinstance(policies, Mapping) or not policies:
+        raise TypeError(f"policies must be a dictionary of name: (policy, belief), but {policies!r} came.")
+    for name, pair in policies.items():
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise TypeError(f"a policy's name must be text, but {name!r} came.")
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise TypeError(f"policy {name!r} must be a pair (policy, belief), but {pair!r} came.")
+        for part, kind in zip(pair, (Policy, Belief), strict=True):
+            if not isinstance(part, kind):
+                raise TypeError(
+                    f"policy {name!r} must be a pair (policy, belief), but {part!r:.80} came, no {kind.__name__}."
+                )
+        if pair[1].arms != environment.arms:
+            raise ValueError(
+                f"the belief of policy {name!r} has {pair[1].arms} arms, but the environment has {environment.arms}."
+            )
+    return policies
+
+
+def _compiled(pair: tuple[Policy, Belief], environment: Environment, horizon: int, engine: Any) -> bool:
+    """Return whether the compiled engine plays this."""
+    if engine not in ("auto", "compiled", "reference"):
+        raise ValueError(f"engine must be auto, compiled or reference, but {engine!r} came.")
+    why_not = why_not_compiled(*pair, environment, horizon)
+    if engine == "compiled" and why_not:
+        raise ValueError(f"the compiled engine cannot play this, since {why_not}; use engine='auto' or 'reference'.")
+    return engine != "reference" and not why_not
+
+
+def _dataset(policies: Policies, problem: Problem, kept: Kept) -> xr.Dataset:
+    import xarray as xr
+
+    each = ("policy", "run")
+    described: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+        "arms": ((*each, "time"), {"long_name": "arm taken"}),
+        "rewards": ((*each, "time"), {"long_name": "reward"}),
+        "regret": ((*each, "time"), REGRET),
+        "counts": ((*each, "arm"), {"long_name": "times taken"}),
+        "initialisation": (each, {"long_name": "length of initialisation", "units": "steps"}),
+    }
+    times = np.arange(1, problem.horizon + 1) if problem.times is None else problem.times
+    return xr.Dataset(
+        {name: (described[name][0], array, described[name][1]) for name, array in kept.items()}
+        | describe(problem.environment),
+        {"policy": list(policies), "run": np.arange(kept["initialisation"].shape[1]), "time": times},
+        {
+            "seed": problem.seed,
+            "horizon": problem.horizon,
+            "rules": [repr(policy) for policy, _ in policies.values()],
+            "version": version("corrbandits"),
+        },
+    )
+
+
+def describe(environment: Environment) -> dict[str, Any]:
+    """Return the environment as variables of a data set: true means, noise and coordinates."""
+    variables: dict[str, Any] = {
+        "means": ("arm", environment.means, {"long_name": "true mean reward"}),
+        "noise_variance": ("arm", environment.noise_variance, {"long_name": "variance of a reward"}),
+    }
+    if environment.coordinates is not None:
+        variables["coordinates"] = (("arm", "dimension"), environment.coordinates, {"long_name": "where the arms lie"})
+    return variables

@@ -1,0 +1,149 @@
+"""What an ensemble of simulated runs left behind, as labelled arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._shell.outputs import write_file
+from corrbandits.environments import gaps_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FORMAT = "corrbandits trace 1"
+REGRET = {"long_name": "cumulative expected regret", "units": "reward"}
+QUANTITIES = ("arms", "rewards", "counts", "initialisation", "regret")
+
+
+@final
+@dataclass(frozen=True)
+class Trace:
+    """The runs of several policies, as `simulate` returns them.
+
+    `data` is an xarray Dataset with `arms` and `rewards` (policy, run, time), `counts` (policy, run, arm),
+    `initialisation` (policy, run) and the environment's `means`, `noise_variance` and `coordinates`. Time starts at
+    1. A summary (`simulate(..., record="summary")`) has `regret` (policy, run, time) at its chosen times instead of
+    `arms` and `rewards`.
+
+    >>> from corrbandits import UCL, GaussianBandit, Independent, simulate
+    >>> bandit = GaussianBandit(means=[0.0, 1.0], noise_variance=1.0)
+    >>> flat = Independent(noise_variance=1.0, arms=2)
+    >>> trace = simulate({"flat": (UCL(), flat)}, bandit, horizon=50, runs=20, seed=0)
+    >>> trace.regret.dims, trace.initialisation.values.tolist()[0][:3]
+    (('policy', 'run', 'time'), [2, 2, 2])
+    """
+
+    data: xr.Dataset
+
+    @property
+    def horizon(self) -> int:
+        """How many decisions a run has."""
+        return int(self.data.attrs.get("horizon", self.data["time"].values[-1]))  # traces of old do not say it
+
+    @property
+    def arms(self) -> xr.DataArray:
+        """The arm taken (policy, run, time); a summary has none."""
+        return self._each("arms")
+
+    @property
+    def rewards(self) -> xr.DataArray:
+        """The reward drawn (policy, run, time); a summary has none."""
+        return self._each("rewards")
+
+    @property
+    def counts(self) -> xr.DataArray:
+        """How often each arm was taken (policy, run, arm)."""
+        return self.data["counts"]
+
+    @property
+    def initialisation(self) -> xr.DataArray:
+        """How many steps initialisation took (policy, run): `CorrelatedUCL`'s phase, or first takes of unknown arms."""
+        return self.data["initialisation"]
+
+    @property
+    def regret(self) -> xr.DataArray:
+        """The cumulative expected regret (policy, run, time): the sum of the gaps of the arms taken so far."""
+        if "regret" in self.data:
+            return self.data["regret"]
+        gaps = gaps_of(self.data["means"].values)
+        per_step = self.arms.copy(data=gaps[self.arms.values])
+        regret = per_step.cumsum("time").assign_coords(self.arms.coords)
+        regret.name = "regret"
+        regret.attrs = REGRET
+        return regret
+
+    def _each(self, name: str) -> xr.DataArray:
+        if name not in self.data:
+            raise AttributeError(
+                f"a summary keeps the regret at its times and the counts, but not the {name}. Simulate again with "
+                "record='full' for every decision."
+            )
+        return self.data[name]
+
+    def band(self, quantity: str = "regret", level: float = 0.95) -> xr.Dataset:
+        """Return a quantity's mean over runs and the t-interval of that mean, as `mean`, `low` and `high`.
+
+        With one run there is no interval: `low` and `high` are NaN.
+        """
+        import xarray as xr
+        from scipy.special import stdtrit
+
+        there = [name for name in QUANTITIES if name in self.data or name == "regret"]
+        if quantity not in there:
+            raise ValueError(f"quantity must be one of {', '.join(there)}, but {quantity!r:.60} came.")
+        level = checks.number("level", level, above=0)
+        if level >= 1:
+            raise ValueError(f"level must be above 0 and below 1, such as 0.95, but {level:g} came.")
+        values: xr.DataArray = getattr(self, quantity)
+        runs = values.sizes["run"]
+        mean = values.mean("run")
+        half = mean * np.nan
+        if runs > 1:
+            half = values.std("run", ddof=1) / np.sqrt(runs) * stdtrit(runs - 1, (1 + level) / 2)
+        return xr.Dataset({"mean": mean, "low": mean - half, "high": mean + half}, attrs={"level": level, "runs": runs})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace, with its regret, as NetCDF; a file already there is replaced once the new one is whole."""
+        write_file(path, self.to_netcdf())
+
+    def to_netcdf(self) -> memoryview:
+        """Return what `save` writes, compressed; in memory, since HDF5 does not survive a full disk."""
+        data = self.data.assign(regret=self.regret).assign_attrs(format=FORMAT)
+        packed: dict[Hashable, Any] = {
+            name: {"zlib": True, "complevel": 1, "shuffle": True}
+            for name, values in data.data_vars.items()
+            if values.ndim and values.dtype.kind in "iuf"
+        }
+        return data.to_netcdf(engine="h5netcdf", encoding=packed)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Trace:
+        """Read a trace that was saved: the same data, with the same attributes."""
+        import xarray as xr
+
+        try:
+            data = xr.load_dataset(path, engine="h5netcdf")
+        except FileNotFoundError:
+            raise FileNotFoundError(f"there is no file {os.fspath(path)}. Name a trace that was saved.") from None
+        except Exception as error:
+            raise ValueError(f"{os.fspath(path)} is not a NetCDF file that can be read: {error}") from error
+        if data.attrs.get("format") != FORMAT:
+            raise ValueError(f"{os.fspath(path)} is not a saved trace: its format attribute must be {FORMAT!r}.")
+        data = (data.drop_vars("regret") if "arms" in data else data).assign_coords(
+            policy=data["policy"].values.astype(str)
+        )
+        data.attrs = {name: _attribute(name, value) for name, value in data.attrs.items() if name != "format"}
+        return Trace(data)
+
+
+def _attribute(name: str, value: Any) -> Any:
+    """Return an attribute as it was saved: NetCDF makes a list of one its entry, and a number an array's."""
+    if name == "rules":
+        return [str(rule) for rule in np.atleast_1d(value)]
+    return value.item() if isinstance(value, np.generic) else value

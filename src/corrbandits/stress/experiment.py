@@ -1,0 +1,190 @@
+"""The table [stress] of an experiment file: what `corrbandits stress` varies, and against what. It may be left out.
+
+::
+
+    policy         which of [policies] is tested; may be left out if only one has a prior with a kernel or covariance
+    prior          which of [priors] is made wrong; the policy's own if left out
+    kinds          some of "shift", "scale", "noise", "swap"; the first is varied in pairs with variance and length
+    accuracy       the numbers tried of the first kind, or { shift = [...], swap = [...] }
+    confidence     the factors tried on the prior's variance
+    length         the factors tried on its length
+    horizons       the times at which regret is kept, up to the horizon of [run]
+    truth_draws    a family of surfaces: { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1, count = 20,
+                   mean = 0.0 }; surface k is the draw of seed + k
+    truth_columns  a family of surfaces: columns of the csv, such as ["yield1990", "yield1991"]
+    survivors      whether the beliefs that may survive a bad prior are played at the corners; true if left out
+
+Without a family the truth is that of [truth]; its noise_variance holds for all surfaces. With one, [truth] may have
+noise_variance (or rewards = "bernoulli") alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._shell.toml import Table
+from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, landscapes
+from corrbandits.experiment import (
+    A_POLICY,
+    A_PRIOR,
+    FAMILY,
+    Arms,
+    Experiment,
+    ExperimentError,
+    gaussian_parts,
+    kernel_in,
+    read,
+)
+from corrbandits.stress.priors import KINDS, numbers_to_try, varied
+
+WAYS = ("kernel", "covariance")
+"""How a prior must be described so that it can be made wrong."""
+
+A_FAMILY = 'truth_draws = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1, count = 20 }'
+DRAWS = 20
+
+
+def load(path: str | os.PathLike[str], policy: str | None = None) -> dict[str, Any]:
+    """Return the arguments of `stress_test` that an experiment file describes; `policy` outdoes the file's own.
+
+    What is wrong in it is an `ExperimentError` with the file, the line and the remedy.
+    """
+    experiment, top, arms = read(path, family=True)
+    table = top.table("stress") if "stress" in top.values else Table(top.file, top.lines, top.refusal, {}, ())
+    name = _policy(top, table, experiment, policy)
+    with np.errstate(all="ignore"):
+        found = {
+            "policy": experiment.policies[name][0],
+            "truth": _truth(table, arms, experiment.environment),
+            "horizon": experiment.horizon,
+            "runs": experiment.runs,
+            "seed": experiment.seed,
+            **_prior(top, table, name, arms, experiment.environment),
+            **_varied(table, experiment.horizon),
+        }
+    _refuse_without_a_grid(table, found)
+    return found
+
+
+def _policy(top: Table, table: Table, experiment: Experiment, wanted: str | None) -> str:
+    """Return the name of the policy to test."""
+    if wanted is not None:
+        if wanted not in experiment.policies:
+            known = ", ".join(experiment.policies)
+            raise ExperimentError(f"--policy must be one of {known}, those of {top.file}, but {wanted!r:.60} came.")
+        return wanted
+    if "policy" in table.values:
+        table.choice("policy", experiment.policies)
+        return str(table.values["policy"])
+    priors = top.tables("priors", A_PRIOR)
+    informed = [
+        name
+        for name, player in top.tables("policies", A_POLICY).items()
+        if any(way in priors[player.values["prior"]].values for way in WAYS)
+    ]
+    if len(informed) != 1:
+        known = ", ".join(informed or experiment.policies)
+        raise table.error(
+            f"policy must say which one is tested, since {len(informed)} of them have a prior with a kernel or a "
+            f'covariance. Add policy = "..." to [stress], or --policy to the command: {known}.'
+        )
+    return informed[0]
+
+
+def _prior(top: Table, table: Table, policy: str, arms: Arms, environment: Environment) -> dict[str, Any]:
+    """Return the parts of the prior to be made wrong."""
+    priors = top.tables("priors", A_PRIOR)
+    asked = "prior" in table.values
+    player = top.tables("policies", A_POLICY)[policy]
+    prior = (table if asked else player).choice("prior", priors)
+    way = next((way for way in WAYS if way in prior.values), None)
+    if way is None:
+        raise (table if asked else player).error(
+            "prior must be one with a kernel or a covariance, so that it can be made wrong, but this has neither. "
+            "Name another in [stress], such as: prior = ...",
+            "prior",
+        )
+    with prior.blame(way):
+        return gaussian_parts(prior, way, arms, environment)
+
+
+def _varied(table: Table, horizon: int) -> dict[str, Any]:
+    """Return what is varied, as far as the table says; refuse here, with its line, what `stress_test` would."""
+    values, found = table.values, {}
+    with table.blame("kinds"):
+        kinds = values.get("kinds", KINDS)
+        if not isinstance(kinds, (list, tuple)):
+            raise TypeError(f'kinds must be a list such as ["shift", "noise"], but {kinds!r:.60} came.')
+        varied(kinds, None, 1.0)
+    with table.blame("accuracy"):
+        if "accuracy" in values and not isinstance(values["accuracy"], (list, Mapping)):
+            raise TypeError(f"accuracy must be a list such as [-5.0, 0.0, 5.0], but {values['accuracy']!r:.60} came.")
+        varied(kinds, values.get("accuracy"), 1.0)
+    for key in ("confidence", "length"):
+        with table.blame(key):
+            numbers_to_try(key, values.get(key, [1.0]), 1.0)
+    with table.blame("horizons"):
+        if "horizons" in values:
+            found["times"] = _horizons(values["horizons"], horizon)
+    return found | {
+        key: values[key] for key in ("kinds", "accuracy", "confidence", "length", "survivors") if key in values
+    }
+
+
+def _refuse_without_a_grid(table: Table, found: Mapping[str, Any]) -> None:
+    """Refuse to vary fewer than two factors: there would be no grid to show."""
+    kinds = found.get("kinds", KINDS)
+    tried = {key: numbers_to_try(key, found.get(key, [0.1, 1.0]), 1.0) for key in ("confidence", "length")}
+    tried["accuracy"] = varied(kinds, found.get("accuracy"), 1.0)[kinds[0]]
+    several = [key for key, values in tried.items() if len(values) > 1 and (key != "length" or "kernel" in found)]
+    if len(several) < 2:
+        raise table.error(
+            f"at least two of accuracy, confidence and length must be varied, but {several[0] if several else 'none'} "
+            "alone is. Give the others several numbers; a covariance has no length."
+        )
+
+
+def _horizons(values: Any, horizon: int) -> list[int]:
+    if not isinstance(values, list) or not values:
+        raise TypeError(f"horizons must be a list of times such as [100, 1000], but {values!r:.60} came.")
+    times = [checks.integer("horizons", time, least=1) for time in values]
+    if max(times) > horizon:
+        raise ValueError(f"horizons must be at most the horizon of [run], {horizon:,}, but {max(times):,} came.")
+    return times
+
+
+def _truth(table: Table, arms: Arms, environment: Environment) -> Environment | list[Environment]:
+    """Return the surface of [truth], or the family that the table describes."""
+    if not any(key in table.values for key in FAMILY):
+        return environment
+    way = table.one_of(FAMILY)
+    with table.blame(way):
+        if way == "truth_draws":
+            return [_like(environment, means) for means in _draws(table.table(way, A_FAMILY), arms)]
+        names = table.values[way]
+        if not isinstance(names, list) or not names:
+            raise TypeError(f'{way} must be a list such as ["yield1990", "yield1991"], but {names!r:.60} came.')
+        return [_like(environment, arms.named(way, checks.text(way, name))) for name in names]
+
+
+def _draws(table: Table, arms: Arms) -> list[Any]:
+    kernel = kernel_in(table, "kernel", others=("seed", "count", "mean"))
+    with table.blame("kernel"):
+        seed = checks.integer("seed", table.need("seed", "seed = 1"), least=0)
+        count = checks.integer("count", table.values.get("count", DRAWS), least=1)
+        where, mean = arms.coordinates(), table.values.get("mean", 0.0)
+        return [
+            landscapes.draw(kernel, where, noise_variance=1.0, seed=seed + k, mean=mean).means for k in range(count)
+        ]
+
+
+def _like(environment: Environment, means: Any) -> Environment:
+    """Return an environment with other means."""
+    if isinstance(environment, BernoulliBandit):
+        return BernoulliBandit(means, environment.coordinates, environment.shape)
+    return GaussianBandit(means, environment.noise_variance, environment.coordinates, environment.shape)

@@ -1,0 +1,301 @@
+"""How a stress test is played: who plays what, in parts that are saved as they are done.
+
+    name             shape                               meaning
+    regret           (candidate, setting, run, time)     the whole; NaN where a candidate does not play
+    initialisation   (candidate, setting, run)           steps of initialisation, likewise
+    part             (player, run, ...)                  some candidates in some settings, in all runs on one surface
+
+Run r of the test is run r div F of surface r mod F, F being the number of surfaces.
+
+Without a prior all arms look alike, and a policy meets them in the order in which they are listed. So that the order
+of a list tells it nothing, the uninformative candidate meets them in an order drawn anew for every run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.metadata import version
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits._shell.progress import bar
+from corrbandits.belief import Belief, Independent
+from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
+from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy
+from corrbandits.simulation import batches
+from corrbandits.simulation.batches import Batch, Kept, Problem
+from corrbandits.simulation.checkpoint import FORMAT as CHECKPOINT_FORMAT
+from corrbandits.simulation.checkpoint import Checkpoint
+from corrbandits.simulation.engines.players import why_not_compiled
+from corrbandits.simulation.fingerprint import fingerprint
+from corrbandits.simulation.simulator import simulate
+from corrbandits.stress.findings import FIXED, SURVIVORS, UNINFORMATIVE
+from corrbandits.stress.priors import Assumed, Setting, corners, settings
+
+FORMAT = "corrbandits stress test 2"
+SURVIVOR_RUNS = 20
+
+PART = 1e10
+"""A part of the test goes through about as many numbers: some seconds, after which it is saved and the bar moves."""
+
+PART_ENTRIES = 1 << 25
+"""And the covariances it needs have no more entries."""
+
+SURVIVOR_WEIGHT = 150
+"""About as much longer does a step with a surviving belief take."""
+
+
+@final
+@dataclass(frozen=True)
+class Plan:
+    """All that the result depends on."""
+
+    policy: Policy
+    surfaces: tuple[Environment, ...]
+    prior: Assumed
+    accuracy: dict[str, list[float]]
+    confidence: list[float]
+    length: list[float]
+    horizon: int
+    times: Integers
+    runs: int
+    seed: int
+    survivors: tuple[str, ...]
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """Every wrong prior, once."""
+        return settings(self.accuracy, self.confidence, self.length)
+
+    @cached_property
+    def fixed(self) -> dict[str, Policy]:
+        """The policies that play every setting."""
+        if not isinstance(self.policy, CorrelatedUCL):
+            return {"plain": self.policy}
+        return {name: dataclasses.replace(self.policy, factor=name == "printed") for name in FIXED}
+
+    @property
+    def main(self) -> str:
+        """The candidate that is the policy as it was given."""
+        return next(name for name, policy in self.fixed.items() if policy == self.policy)
+
+    @property
+    def candidates(self) -> list[str]:
+        """The names of all who play."""
+        return [*self.fixed, UNINFORMATIVE, *self.survivors]
+
+    def uninformative(self, order: Integers) -> tuple[Policy, Belief]:
+        """Return who plays without a prior, arms in an order; the printed rule as `UCL`, any other as it is."""
+        policy = self.policy
+        if isinstance(policy, CorrelatedUCL):
+            policy = UCL(K=policy.K, a=policy.a)
+        return policy, Independent(noise_variance=self.prior.noise_variance[order], arms=len(self.prior.mean))
+
+    def order(self, surface: int, run: int) -> Integers:
+        """Return in which order the uninformative candidate meets the arms, in a run of a surface."""
+        entropy = np.random.SeedSequence([self.seed, surface, 3], spawn_key=(run,))
+        return np.random.default_rng(entropy).permutation(len(self.prior.mean))
+
+    def noise(self, surface: int) -> Array:
+        """Return what an accuracy of 1 of the kind noise adds to the means, on one surface."""
+        entropy = np.random.SeedSequence([self.seed, surface, 1])
+        return np.random.default_rng(entropy).standard_normal(len(self.prior.mean))
+
+    def seed_of(self, surface: int) -> int:
+        """Return the seed of the runs on a surface: no two share their noise; one alone has the test's own."""
+        if len(self.surfaces) == 1:
+            return self.seed
+        return int(np.random.SeedSequence([self.seed, surface, 2]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+    def players(self, part: Part) -> dict[str, tuple[Policy, Belief]]:
+        """Return who plays a part with a prior, and which; candidates of one setting share it."""
+        noise = self.noise(part.surface)
+        prior = lru_cache(maxsize=1)(lambda setting: self.prior.belief(setting, noise))
+
+        def player(name: str, setting: Setting) -> tuple[Policy, Belief]:
+            if name in self.fixed:
+                return self.fixed[name], prior(setting)
+            return self.policy, self._survivor(name, setting, noise)
+
+        informed = (pair for pair in part.players if pair[0] != UNINFORMATIVE)
+        return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(informed)}
+
+    def _survivor(self, name: str, setting: Setting, noise: Array) -> Belief:
+        from corrbandits.belief import Elimination, Refitting
+
+        if name == "elimination":
+            return Elimination(self.prior.alternatives(setting, noise))
+        return Refitting(**self.prior.wrong(setting, noise))
+
+    def refuse_what_cannot_be_played(self) -> None:
+        """Try every length and every policy before the work, so that nothing fails in the middle of it."""
+        kind, noise = next(iter(self.accuracy)), self.noise(0)
+        for length in self.length:
+            belief = self.prior.belief(Setting(kind, self.accuracy[kind][0], max(self.confidence), length), noise)
+            for policy in self.fixed.values():
+                if isinstance(policy, IndexPolicy):
+                    policy.index(belief, 1)
+                    policy.index(belief, self.horizon)
+
+
+@final
+@dataclass(frozen=True)
+class Part:
+    """Some of the work: candidates in settings, on one surface, in runs 0 to n - 1 of that surface."""
+
+    surface: int
+    runs: int
+    players: tuple[tuple[str, Setting], ...]
+
+    @property
+    def weight(self) -> int:
+        """About how long it takes."""
+        return self.runs * sum(SURVIVOR_WEIGHT if name in SURVIVORS else 1 for name, _ in self.players)
+
+    def batch(self, number: int) -> Batch:
+        """Return under what it is saved: its number, and how many runs of all players it is."""
+        return Batch(number, 0, self.runs * len(self.players))
+
+
+def _parts(plan: Plan) -> Iterator[Part]:
+    """Yield all the work."""
+    family, arms = len(plan.surfaces), len(plan.prior.mean)
+    for surface in range(min(family, plan.runs)):
+        runs = len(range(surface, plan.runs, family))
+        cost = arms**2 * plan.horizon * runs * len(plan.fixed)
+        size = int(max(1, min(PART / cost, PART_ENTRIES / arms**2)))
+        for first in range(0, len(plan.settings), size):
+            chosen = plan.settings[first : first + size]
+            flat = [] if first else [(UNINFORMATIVE, plan.settings[0])]
+            yield Part(surface, runs, (*flat, *((name, setting) for setting in chosen for name in plan.fixed)))
+    for surface in range(min(family, plan.runs, SURVIVOR_RUNS)):
+        runs = len(range(surface, min(plan.runs, SURVIVOR_RUNS), family))
+        for setting in corners(plan.accuracy, plan.confidence, plan.length) if plan.survivors else ():
+            yield Part(surface, runs, tuple((name, setting) for name in plan.survivors))
+
+
+def played(plan: Plan, checkpoint: Any, threads: int | None, progress: bool | None) -> Kept:
+    """Return `regret` and `initialisation`: of each part what is saved, or else what is played now."""
+    whole = _room(plan, len(plan.candidates), len(plan.settings), plan.runs)
+    parts = dict(enumerate(_parts(plan)))
+    total, runs = sum(part.weight for part in parts.values()), sum(part.batch(0).last for part in parts.values())
+    saved = None if checkpoint is None else Checkpoint(checkpoint, _described(plan))
+    for number, part in list(parts.items()):
+        found = _room(plan, len(part.players), part.runs)
+        if saved is not None and saved.load(part.batch(number), found):
+            _put(plan, parts.pop(number), found, whole)
+    done = total - sum(part.weight for part in parts.values())
+    try:
+        with bar(total, progress, "stress test", before=done) as show:
+            for number, part in parts.items():
+                found = _simulated(plan, part, threads)
+                if saved is not None:
+                    saved.save(part.batch(number), found)
+                _put(plan, part, found, whole)
+                done += part.weight
+                show(done)
+    except BaseException as error:
+        if saved is not None:
+            error.add_note(saved.state(runs))
+        raise
+    return whole
+
+
+def _room(plan: Plan, *shape: int) -> Kept:
+    """Return arrays to keep runs in, NaN until they are played."""
+    return {"regret": np.full((*shape, plan.times.size), np.nan), "initialisation": np.full(shape, np.nan)}
+
+
+def _put(plan: Plan, part: Part, found: Kept, whole: Kept) -> None:
+    """Put what a part found (player, run, ...) where it belongs; the uninformative prior's, in every setting."""
+    runs = slice(part.surface, part.surface + part.runs * len(plan.surfaces), len(plan.surfaces))
+    for k, (name, setting) in enumerate(part.players):
+        where = slice(None) if name == UNINFORMATIVE else plan.settings.index(setting)
+        for what, rows in found.items():
+            whole[what][plan.candidates.index(name), where, runs] = rows[k]
+
+
+def _simulated(plan: Plan, part: Part, threads: int | None) -> Kept:
+    trace = simulate(
+        plan.players(part),
+        plan.surfaces[part.surface],
+        plan.horizon,
+        part.runs,
+        plan.seed_of(part.surface),
+        record="summary",
+        times=plan.times,
+        threads=threads,
+        progress=False,
+    )
+    informed = [name != UNINFORMATIVE for name, _ in part.players]
+    found = _room(plan, len(part.players), part.runs)
+    found["regret"][informed] = trace.regret.values
+    found["initialisation"][informed] = trace.initialisation.values
+    if not all(informed):
+        for run in range(part.runs):
+            alone = _without_prior(plan, part.surface, run)
+            for what, rows in found.items():
+                rows[informed.index(False), run] = alone[what][0]
+    return found
+
+
+def _without_prior(plan: Plan, surface: int, run: int) -> Kept:
+    """Return a run of the uninformative candidate: the noise is that of all others, the order of arms its own."""
+    order = plan.order(surface, run)
+    environment, pair = reordered(plan.surfaces[surface], order), plan.uninformative(order)
+    compiled = not why_not_compiled(*pair, environment, plan.horizon)
+    problem = Problem(((*pair, compiled),), environment, plan.horizon, plan.seed_of(surface), plan.times)
+    return batches.played(problem, Batch(0, run, run + 1))[1]
+
+
+def reordered(environment: Environment, order: Integers) -> Environment:
+    """Return an environment whose arm i is arm order[i] of another.
+
+    >>> reordered(GaussianBandit([1.0, 2.0, 3.0], 1.0), np.array([2, 0, 1])).means
+    array([3., 1., 2.])
+    """
+    match environment:
+        case GaussianBandit():
+            return GaussianBandit(environment.means[order], environment.noise_variance[order])
+        case BernoulliBandit():
+            return BernoulliBandit(environment.means[order])
+    return _Reordered(environment, order)
+
+
+@final
+class _Reordered(Environment):
+    """Arms of any kind in another order."""
+
+    def __init__(self, environment: Environment, order: Integers) -> None:
+        super().__init__(environment.means[order])
+        self.noise_variance = environment.noise_variance[order]
+        self._environment, self._order = environment, order
+
+    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
+        return self._environment.noise(rng, horizon)
+
+    def reward(self, arm: int, noise: float) -> float:
+        return self._environment.reward(int(self._order[arm]), noise)
+
+
+def _described(plan: Plan) -> dict[str, Any]:
+    """Return what makes a test the one it is, as entries of a JSON file."""
+    return {
+        "format": CHECKPOINT_FORMAT,
+        "version of corrbandits": version("corrbandits"),
+        "work": FORMAT,
+        "horizon": plan.horizon,
+        "runs": plan.runs,
+        "seed": plan.seed,
+        "times": plan.times.tolist(),
+        "candidates": plan.candidates,
+        "policy": fingerprint(plan.policy),
+        "truth": fingerprint(plan.surfaces),
+        "prior": fingerprint(plan.prior),
+        "list of settings": fingerprint([tuple(setting) for setting in plan.settings]),
+    }

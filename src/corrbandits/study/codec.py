@@ -1,0 +1,194 @@
+"""Priors and policies as JSON, and back: the name of a class of ours and its arguments, never code.
+
+An array whose entries are all the same is written as one number, a covariance as its lower triangle, infinity as
+"inf". Numbers come back to the last bit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from corrbandits.belief import Belief, Beta, Correlated, Elimination, Implicit, Independent, Refitting
+from corrbandits.kernels import KERNELS, Kernel, Product, Scaled, Sum, WithDeviations, made_of_ours
+from corrbandits.policies import RULES, Policy
+
+_KINDS: tuple[Any, ...] = (Independent, Correlated, Implicit, Beta, Elimination, Refitting)
+BELIEFS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
+_PARTS: tuple[Any, ...] = (*KERNELS.values(), Sum, Product, Scaled, WithDeviations)
+PARTS: dict[str, Any] = {kind.__name__: kind for kind in _PARTS}
+
+MOST_LISTED = 2_000
+"""A covariance of more arms than this is not written down number by number."""
+
+Data = dict[str, Any]
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # one for all: a study has many events
+
+
+def written(value: Any) -> str:
+    """Return JSON on one line."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def parsed(text: str) -> Data:
+    """Return what a line of JSON says; refuse anything but an object, and NaN and infinity, which are no JSON."""
+    try:
+        return dict(_DECODER.decode(text).items())
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise ValueError(f"a JSON object was expected, but this came: {text!r:.60} ({error}).") from None
+
+
+def prior_data(prior: Belief) -> Data:
+    """Return a prior as data.
+
+    >>> prior_data(Independent(mean=[1.0, 2.0], noise_variance=4.0))
+    {'belief': 'Independent', 'mean': [1.0, 2.0], 'variance': 'inf', 'noise_variance': 4.0, 'arms': 2}
+    """
+    kind = type(prior).__name__
+    if BELIEFS.get(kind) is not type(prior):
+        raise TypeError(f"a study's prior is one of {', '.join(BELIEFS)}, but {prior!r:.60} came.")
+    if prior.counts.any() or prior.awaited:
+        raise ValueError(
+            "a study begins with a prior, which has seen nothing, but this belief has. Give the prior, and then the "
+            "rewards by observe(arm, reward)."
+        )
+    data = {"belief": kind} | {name: _argument(name, value) for name, value in prior.prior_arguments().items()}
+    return data | {"arms": prior.arms} if kind in ("Independent", "Beta") else data
+
+
+def prior_from(data: Mapping[str, Any]) -> Belief:
+    """Return the prior that data describe."""
+    kind, arguments = _called(data, "belief", BELIEFS, "a prior")
+    if "beliefs" in arguments:
+        arguments["beliefs"] = [prior_from(one) for one in arguments["beliefs"]]
+    if "kernel" in arguments:
+        arguments["kernel"] = kernel_from(arguments["kernel"])
+    if "covariance" in arguments:
+        arguments["covariance"] = _square(arguments["covariance"])
+    made: Belief = _made(kind, arguments, "a prior")
+    return made
+
+
+def kernel_data(kernel: Any) -> Data:
+    """Return a kernel as data.
+
+    >>> from corrbandits import Exponential
+    >>> kernel_data(10 * Exponential(3.0))["variance"]
+    10.0
+    """
+    if not made_of_ours(kernel):
+        raise TypeError(
+            f"a study writes its kernel down, so it must be made of {', '.join(PARTS)}, but {kernel!r:.60} came. Use "
+            "these, or give Correlated(covariance=matrix)."
+        )
+    fields = fields_of(kernel)
+    return {"kernel": type(kernel).__name__} | {
+        "of" if name == "kernel" else name: kernel_data(value) if isinstance(value, Kernel) else value
+        for name, value in fields.items()
+    }
+
+
+def kernel_from(data: Any) -> Kernel:
+    """Return the kernel that data describe."""
+    kind, arguments = _called(data, "kernel", PARTS, "a kernel")
+    for part in ("kernel", "one", "other"):
+        if part in arguments:
+            arguments[part] = kernel_from(arguments[part])
+    made: Kernel = _made(kind, arguments, "a kernel")
+    return made
+
+
+def policy_data(policy: Policy) -> Data:
+    """Return a policy as data.
+
+    >>> from corrbandits import Thompson
+    >>> policy_data(Thompson())
+    {'rule': 'Thompson'}
+    """
+    rule = type(policy).__name__
+    if RULES.get(rule) is not type(policy):
+        raise TypeError(f"a study's policy is one of {', '.join(RULES)}, but {policy!r:.60} came.")
+    return {"rule": rule} | fields_of(policy)
+
+
+def policy_from(data: Mapping[str, Any]) -> Policy:
+    """Return the policy that data describe."""
+    made: Policy = _made(*_called(data, "rule", RULES, "a policy"), "a policy")
+    return made
+
+
+def fields_of(thing: Any) -> Data:
+    """Return the fields of a kernel or a policy, by name."""
+    return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+
+
+def _called(data: Any, key: str, kinds: Mapping[str, Any], what: str) -> tuple[Any, Data]:
+    """Return the class that data name, and its arguments; the kernel within a kernel is written as `of`."""
+    if not isinstance(data, Mapping) or not isinstance(data.get(key), str) or data[key] not in kinds:
+        raise ValueError(f"{what} must say which of {', '.join(kinds)} it is, but {data!r:.60} came.")
+    arguments = {name: value for name, value in data.items() if name != key}
+    if "of" in arguments:
+        arguments["kernel"] = arguments.pop("of")
+    return kinds[data[key]], arguments
+
+
+def _made(kind: Any, arguments: Data, what: str) -> Any:
+    try:
+        return kind(**{name: _read(value) for name, value in arguments.items()})
+    except TypeError as error:
+        raise ValueError(f"{what} of class {kind.__name__} cannot be made: {error}") from None
+
+
+def _argument(name: str, value: Any) -> Any:
+    if name == "kernel":
+        return kernel_data(value)
+    if name == "beliefs":
+        return [prior_data(belief) for belief in value]
+    if name == "covariance":
+        return _lower(value)
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim < 2 and (array == array.flat[0]).all():
+        return _number(float(array.flat[0]))
+    return [_number(x) for x in array.tolist()] if array.ndim == 1 else array.tolist()
+
+
+def _lower(matrix: Any) -> list[list[float]]:
+    if len(matrix) > MOST_LISTED:
+        raise ValueError(
+            f"a covariance that is written down number by number may have {MOST_LISTED:,} arms, but {len(matrix):,} "
+            "came. Give kernel= and coordinates= instead."
+        )
+    return [row[: k + 1].tolist() for k, row in enumerate(matrix)]
+
+
+def _square(rows: Any) -> Any:
+    if not isinstance(rows, list) or [len(row) for row in rows] != list(range(1, len(rows) + 1)):
+        raise ValueError("a covariance must be written as its lower triangle, row by row, but it is not.")
+    matrix = np.zeros((len(rows), len(rows)))
+    for k, row in enumerate(rows):
+        matrix[k, : k + 1] = matrix[: k + 1, k] = row
+    return matrix
+
+
+def _number(x: float) -> float | str:
+    return "inf" if x == math.inf else x
+
+
+def _read(value: Any) -> Any:
+    """Return an argument with its infinities and tuples restored."""
+    if isinstance(value, str) and value == "inf":
+        return math.inf
+    if isinstance(value, list) and value and not isinstance(value[0], (list, Belief)):
+        return tuple(math.inf if x == "inf" else x for x in value)
+    return value

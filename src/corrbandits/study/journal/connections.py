@@ -1,0 +1,255 @@
+"""A database by its URL: connections, transactions, and what it complains of in words."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar, final
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+
+PATIENCE = 30.0
+"""So many seconds a writer waits for another to finish, unless the URL says otherwise (`?timeout=5`)."""
+
+_LOCKED = ("SQLITE_BUSY", "55P03")
+
+T = TypeVar("T")
+
+
+class JournalError(OSError):
+    """The database could not be reached, read or written: what happened, whether anything was saved, what to do.
+
+    `unsure` is true if the connection broke while it was being saved: then nobody here knows.
+
+    >>> JournalError("the server closed the connection").unsure
+    False
+    """
+
+    unsure = False
+
+
+@final
+class Database:
+    """SQLite in a file, or PostgreSQL. After any fault, connections are made anew."""
+
+    def __init__(self, url: str | os.PathLike[str] | sa.URL) -> None:
+        self.url = _parsed(url)
+        kind = self.url.get_backend_name()
+        shown = self.url.set(drivername=kind, query={})  # a query may hold a password too
+        self.place, self.sqlite = shown.render_as_string(hide_password=True), kind == "sqlite"
+        self._engine = _engine(self.url)
+        self._process = os.getpid()
+        self._connected = False
+        self._file: tuple[int, int] | None = None  # which one was opened: it may be moved away and another put there
+        self._closing = weakref.finalize(self, _dispose, self._engine, self._process)
+
+    def missing(self) -> bool:
+        """Return whether there is no file of this name."""
+        return self.sqlite and _identity(self.url) is None
+
+    def close(self) -> None:
+        """Close the connections; new ones are opened when they are needed."""
+        self._connected = False
+        _dispose(self._engine, self._process)
+
+    def reading(self, work: Callable[[sa.Connection], T]) -> T:
+        """Return what some work with a connection gives."""
+
+        def read() -> T:
+            with self._words(), self._connection() as connection:
+                if not self.sqlite:  # or it were three messages to the server and back: begin, read, end
+                    connection.execution_options(isolation_level="AUTOCOMMIT")
+                return work(connection)
+
+        return self._retried(read)
+
+    def writing(self, work: Callable[[sa.Connection], T]) -> T:
+        """Return what some work in a transaction gives, which is committed."""
+
+        def write() -> T:
+            unsure = False
+            try:
+                with self._words(), self._connection() as connection, connection.begin():
+                    if self.sqlite:
+                        connection.exec_driver_sql("BEGIN IMMEDIATE")
+                    result = work(connection)
+                    unsure = True
+            except JournalError as error:
+                error.unsure = unsure
+                raise
+            return result
+
+        return self._retried(write)
+
+    def _retried(self, work: Callable[[], T]) -> T:
+        """Do some work, again if it failed with nothing saved on a connection from an earlier call.
+
+        For that one may have been lost since, or be unable to write because it was opened when nobody could.
+        """
+        earlier = self._connected and self._process == os.getpid()
+        try:
+            return work()
+        except JournalError as error:
+            cause = error.__cause__
+            if not earlier or error.unsure or (isinstance(cause, DBAPIError) and code(cause) in _LOCKED):
+                raise
+        return work()
+
+    def _connection(self) -> sa.Connection:
+        if self._process != os.getpid():  # a forked process must not use, nor close, its parent's connections
+            self.close()
+            self._closing.detach()
+            self._process = os.getpid()
+            self._closing = weakref.finalize(self, _dispose, self._engine, self._process)
+        if self.sqlite:
+            self._refuse_another_file()
+        connection = self._engine.connect()
+        if self.sqlite and self._file is None:
+            self._file = _identity(self.url)
+        self._connected = True
+        return connection
+
+    def _refuse_another_file(self) -> None:
+        """Refuse to go on where the file is gone or another: SQLite would write where nobody reads, or make one."""
+        if self._file is not None and (found := _identity(self.url)) != self._file:
+            self.close()
+            self._file = found or self._file  # another may be a copy put back: the next call sees what is in it
+            what = "another file has been put in its place" if found else "the file is gone"
+            raise JournalError(
+                f"{self.place}: {what} since it was opened. Nothing was saved. Put it back, and do the same again."
+            )
+
+    @contextmanager
+    def _words(self) -> Iterator[None]:
+        """Put what a database complains of in words; drop connections that may have been spoilt by it."""
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except DBAPIError as error:
+            self.close()
+            kind = ValueError if code(error) == "SQLITE_NOTADB" or _turned_away(error) else JournalError
+            raise kind(f"{self.place}: {_explained(error)}") from error
+
+
+def _parsed(url: str | os.PathLike[str] | sa.URL) -> sa.URL:
+    """Return the URL of a database; a plain path is that of a SQLite file."""
+    if isinstance(url, sa.URL):
+        return url
+    text = os.fspath(url)
+    example = "Name one such as sqlite:///survey.db or postgresql://user@host/survey."
+    try:
+        parsed = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
+        backend = parsed.get_backend_name()
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        raise ValueError(f"a database must be given as a URL, but this one cannot be read. {example}") from None
+    if backend not in ("sqlite", "postgresql", "postgres"):
+        raise ValueError(f"a study is kept in SQLite or PostgreSQL, but a URL of {backend!r:.40} came. {example}")
+    try:
+        _patience(parsed)
+    except ValueError:
+        raise ValueError(f"a study is kept waiting for 0 to 86400 s, but the timeout is another. {example}") from None
+    if backend != "sqlite":
+        return parsed.set(drivername="postgresql+psycopg")
+    file = "" if parsed.host or parsed.username or "\0" in text else parsed.database
+    if file in (None, "", ":memory:") or set(parsed.query) - {"timeout"}:
+        raise ValueError(f"a study is kept in a file, but this names none, or has options but timeout. {example}")
+    return parsed
+
+
+def _patience(url: sa.URL) -> float:
+    """Return how many seconds to wait for another writer."""
+    seconds = float(str(url.query.get("timeout", PATIENCE)))
+    if not 0 <= seconds <= 86400:
+        raise ValueError(seconds)
+    return seconds
+
+
+def _identity(url: sa.URL) -> tuple[int, int] | None:
+    """Return what tells a file from others, whatever it is called; None if there is none."""
+    try:
+        found = Path(url.database or "").stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _dispose(engine: sa.Engine, process: int) -> None:
+    """Close the connections that this process has made; those of the process it was forked from are only forgotten."""
+    engine.dispose(close=process == os.getpid())
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    patience, plain = _patience(url), url.difference_update_query(["timeout"])
+    if url.get_backend_name() != "sqlite":
+        ours = f"-c synchronous_commit=on -c lock_timeout={max(1, round(1000 * patience))}"
+        options = {"connect_timeout": 10, "options": f"{url.query.get('options', '')} {ours}"}
+        options |= {"keepalives_idle": 30, "tcp_user_timeout": 60_000}  # a line that has gone dead is noticed
+        try:
+            return sa.create_engine(plain, connect_args=options)
+        except ImportError:  # also when there is psycopg, but not the library it needs
+            raise ModuleNotFoundError(
+                "a study in PostgreSQL needs psycopg, which is not installed: pip install 'corrbandits[postgres]'."
+            ) from None
+    # isolation level None: transactions begin where we say so, not where sqlite3 thinks they should
+    engine = sa.create_engine(plain, connect_args={"isolation_level": None, "timeout": patience})
+
+    @sa.event.listens_for(engine, "connect")
+    def _(connection: Any, record: Any) -> None:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    return engine
+
+
+def code(error: DBAPIError) -> str:
+    """Return SQLite's name of the error, or PostgreSQL's five signs; nothing if it has none."""
+    return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or ""
+
+
+_WORDS = {
+    "SQLITE_BUSY": "another process has kept it locked for too long. Try again when it is done",
+    "SQLITE_FULL": "the disk is full. Make room, and do the same again",
+    "SQLITE_READONLY": "it may not be written. Make the file, those beside it (-wal, -shm) and the folder writable, "
+    "and do the same again",
+    "SQLITE_CANTOPEN": "it cannot be opened. Check that its folder is there and that you may write in it",
+    "SQLITE_NOTADB": "this file is no SQLite database. Name another",
+    "SQLITE_CORRUPT": "the file is damaged. Copy it away, and restore it from a backup or an export",
+    "SQLITE_IOERR": "the disk could not be read or written. Check it, and do the same again",
+    "SQLITE_ERROR": "its tables are not as they should be. Restore it from a backup or an export",
+    "42P01": "its tables are not as they should be. Restore it from a backup or an export",
+    "42703": "its tables are not as they should be. Restore it from a backup or an export",
+    "55P03": "another session has kept it locked for too long. Try again when it is done",
+    "53100": "the server's disk is full. Make room there, and do the same again",
+    "25006": "the server takes no writing now. Do the same again when it does",
+    "42501": "you may not read or write there. Ask who keeps the database",
+}
+
+
+_TURNED_AWAY = ("authentication failed", "does not exist", "no pg_hba.conf entry", "permission denied for database")
+
+
+def _explained(error: DBAPIError) -> str:
+    """Return what happened and what to do, in words."""
+    signs = code(error)
+    for name, words in _WORDS.items():
+        if signs == name or (signs.startswith(f"{name}_") and name.startswith("SQLITE")):
+            return f"{words} ({_first_line(error)})."
+    if _turned_away(error):
+        return f"the server turns you away. Check user, password and database in the URL ({_first_line(error)})."
+    lost = "the database cannot be reached. See that it runs and that the URL is right, and do the same again"
+    return f"{lost} ({_first_line(error)})."
+
+
+def _turned_away(error: DBAPIError) -> bool:
+    """Return whether a server refused the user or has no such database, as far as its words can be understood."""
+    said = str(error.orig)
+    return "FATAL" in said and any(words in said for words in _TURNED_AWAY)
+
+
+def _first_line(error: DBAPIError) -> str:
+    return (str(error.orig).strip().splitlines() or [type(error.orig).__name__])[0]

@@ -1,0 +1,186 @@
+"""A ledger that follows a journal: it reads what others append, and appends what follows from it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import final
+
+from corrbandits._core.tally import Tally
+from corrbandits.belief import Belief
+from corrbandits.study.choosing import Moment, deciding_belief, moment
+from corrbandits.study.codec import Data, parsed, written
+from corrbandits.study.journal.sql import Journal, JournalError, Taken
+from corrbandits.study.ledger import LARGE, Ledger
+
+Events = list[Data]
+
+
+@final
+class Follower:
+    """One process's view of a study. What it does to it is done with `lock` held."""
+
+    def __init__(self, journal: Journal, study: int) -> None:
+        self.journal, self.study = journal, study
+        self._process, self._lock = os.getpid(), threading.RLock()
+        self._torn = False  # whether events may have been applied by halves: then all are read again
+        self.ledger = self._replayed()
+        self._kept: tuple[Tally, Belief] | None = None
+        self._unsettled: dict[Hashable, str] = {}  # keys of calls of which nobody knows whether they were saved
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock; a new one in a forked process, where whoever held it does not exist."""
+        if self._process != os.getpid():
+            self._process, self._lock = os.getpid(), threading.RLock()
+        return self._lock
+
+    def events(self) -> list[str]:
+        """Return all events of the study; refuse one that has been deleted."""
+        events = self.journal.read(self.study, 0)
+        if not events:
+            raise ValueError("the study must still be there, but it was deleted meanwhile.")
+        return events
+
+    def current(self) -> Ledger:
+        """Return the ledger with all that others have appended."""
+        if self._torn:
+            self.ledger = self._replayed()
+            self._torn = False
+        elif bodies := self.journal.read(self.study, self.ledger.sequence):
+            self._apply(bodies)
+        return self.ledger
+
+    def deciding(self) -> Belief:
+        """Return what choices are made from; kept until there are new rewards."""
+        if self._kept is None or self._kept[0] is not self.ledger.tally:
+            self._kept = self.ledger.tally, deciding_belief(self.ledger)
+        return self._kept[1]
+
+    def record(self, make: Callable[[Ledger], Events]) -> None:
+        """Append the events that are due, made anew for as long as others append before us; durable on return."""
+        while True:
+            ledger = self.current()
+            events = make(ledger)
+            if not events:
+                return
+            _refuse_overflow(ledger, events)
+            at = {"at": now()}
+            bodies = [written(event | at) for event in events]
+            try:
+                self.journal.append(self.study, ledger.sequence + 1, bodies)
+            except Taken:
+                continue
+            self._apply(bodies)
+            return
+
+    def record_once(
+        self,
+        call: Hashable,
+        make: Callable[[Ledger, str], Events],
+        key: str | None = None,
+        *,
+        while_open: bool = False,
+    ) -> str:
+        """Record events under a key, which is returned: they are there already if it is known.
+
+        A call that failed, nobody knows how, or that was interrupted before it was `settled`, keeps its key for when it
+        is made again; with `while_open`, as long as the trial that came of it, if one did, is open.
+        """
+        own = key or self._unsettled_key(call, while_open=while_open) or secrets.token_hex(8)
+        self._unsettled[call] = own
+        try:
+            self.record(lambda ledger: make(ledger, own))
+        except Exception as error:
+            if not (isinstance(error, JournalError) and error.unsure):
+                self.settled(call)
+            raise
+        return own
+
+    def settled(self, call: Hashable) -> None:
+        """Forget the key of a call: who made it has its result."""
+        self._unsettled.pop(call, None)
+
+    def as_of(self, trial: int) -> Ledger:
+        """Return the ledger from which a trial was chosen: the events seen, and what was asked since."""
+        seen = self.ledger.entry(trial).seen
+        created, *bodies = self.events()
+        then = Ledger(created)
+        then.apply(bodies[: seen - 1])
+        asked = (body for body in bodies[seen - 1 :] if parsed(body)["event"] == "asked")
+        while len(then.trials) < trial - 1:
+            then.apply([next(asked)])
+        return then
+
+    def _unsettled_key(self, call: Hashable, *, while_open: bool) -> str | None:
+        key = self._unsettled.get(call)
+        if key is None or not while_open:
+            return key
+        trial = self.current().keys.get(key)
+        return key if trial is None or trial in self.ledger.open else None
+
+    def _replayed(self) -> Ledger:
+        created, *rest = self.events()
+        ledger = Ledger(created)
+        ledger.apply(rest)
+        return ledger
+
+    def _apply(self, bodies: list[str]) -> None:
+        """Apply events; if that is interrupted or fails, the ledger is no longer to be trusted."""
+        self._torn = True
+        self.ledger.apply(bodies)
+        self._torn = False
+
+
+@final
+class Asking:
+    """One call of `ask`: a choice, which stands if nothing but rewards has come until it is appended.
+
+    So a choice that takes long is not made again and again because others tell rewards all the while.
+    """
+
+    def __init__(self, follower: Follower, count: int, allowed: tuple[int, ...] | None) -> None:
+        self._follower, self._count, self._allowed = follower, count, allowed
+        self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
+
+    def events(self, ledger: Ledger, key: str) -> Events:
+        """Return the events that are due: trials that have expired, and those chosen; none if they are there."""
+        if key in ledger.keys:
+            return []
+        expired = ledger.expiring(now())
+        if self._made is not None and self._made[0] == ledger.moves and not expired:
+            return [event | {"seen": self._made[1]} for event in self._made[2]]
+        gone = [event["trial"] for event in expired]
+        chosen = self._chosen(moment(ledger, self._follower.deciding(), gone, self._allowed), key)
+        self._made = None if expired else (ledger.moves, ledger.sequence, chosen)
+        return expired + chosen
+
+    def _chosen(self, at: Moment, key: str) -> Events:
+        events: Events = []
+        common: Data = {} if self._allowed is None else {"allowed": self._allowed}
+        for _ in range(self._count):
+            if at.candidates is not None and not at.candidates.size:
+                raise ValueError(
+                    f"each arm may be tried once, and of those allowed {len(events)} are left, but {self._count} were "
+                    "asked for. Ask for fewer, add arms, or stop: best says what was found."
+                )
+            arm = at.choose()
+            events.append({"event": "asked", "trial": at.trial, "arm": arm, **common})
+            at = at.next(arm, repeat=self._follower.ledger.settings.repeat)
+        events[0]["key"] = key
+        return events
+
+
+def now() -> float:
+    """Return the time, in seconds since 1970 to the millisecond."""
+    return round(time.time(), 3)
+
+
+def _refuse_overflow(ledger: Ledger, events: Events) -> None:
+    """Refuse what would leave rewards so large that no belief could be computed any more."""
+    rewards = [event for event in events if "reward" in event or event["event"] == "retracted"]
+    if rewards and (ledger.large or any(abs(event.get("reward", 0.0)) > LARGE for event in rewards)):
+        deciding_belief(ledger, ledger.tally.plus(change for event in rewards for change in ledger.changes(event)))

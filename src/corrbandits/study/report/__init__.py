@@ -1,0 +1,1 @@
+"""What a study has found, as numbers, sentences, data and maps."""

@@ -1,0 +1,296 @@
+"""A study at one glance: what it is, where it stands, what it has found."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
+from corrbandits._core.single_thread import one_thread
+from corrbandits._shell import terminal
+from corrbandits.belief import Belief, GaussianBelief
+from corrbandits.belief.mirror import mirrored_value
+from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
+from corrbandits.study.choosing import moment, told_belief
+from corrbandits.study.codec import policy_data
+from corrbandits.study.ledger import Ledger
+from corrbandits.study.report import inference
+from corrbandits.study.report.inference import Best, NoiseCheck
+from corrbandits.study.report.lattice import lattice
+from corrbandits.study.report.sentences import (
+    noise_in_words,
+    policy_in_words,
+    prior_in_words,
+    surprise_in_words,
+    time_in_words,
+)
+from corrbandits.study.report.terminal_map import TerminalMap
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MOST_OPEN = 10
+MOST_SURPRISES = 3
+MOST_LIMITS = 5_000
+"""With more arms, limits that need every pair of them are left out."""
+
+
+@final
+@dataclass(frozen=True)
+class Standing:
+    """What is believed of an arm now. `limit` is None for rules without one, or where it would take too long."""
+
+    arm: int
+    name: str
+    mean: float
+    deviation: float
+    limit: float | None
+    rewards: int
+
+
+@final
+@dataclass(frozen=True)
+class Awaited:
+    """A trial whose reward is awaited, and for how many seconds; `late` if that is beyond the study's timeout."""
+
+    trial: int
+    arm: int
+    name: str
+    age: float
+    late: bool
+
+
+@final
+@dataclass(frozen=True)
+class Overview:
+    """Where a study stands. `print(overview)` says it for people, the fields for programs.
+
+    `trials` counts the trials of each status. `best` is None while nothing can be said, and `no_best` says why.
+    """
+
+    name: str
+    database: str
+    goal: str
+    prior: str
+    policy: Policy
+    arms: int
+    t: int
+    trials: dict[str, int]
+    best: Best | None
+    no_best: str | None
+    noise: NoiseCheck | None
+    warnings: tuple[str, ...]
+    untried: int
+    once: bool
+    timeout: float | None
+    open: tuple[Awaited, ...]
+    top: tuple[Standing, ...]
+    map: TerminalMap | None
+
+    def data(self) -> dict[str, Any]:
+        """Return it as data, all but the map."""
+        data = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("name", "map")}
+        parts = {name: value and asdict(value) for name, value in data.items() if name in ("best", "noise")}
+        lists = {name: [asdict(one) for one in data[name]] for name in ("open", "top")}
+        return {"study": self.name} | data | parts | lists | {"policy": policy_data(self.policy)}
+
+    def __str__(self) -> str:
+        return terminal.text(self.parts(terminal.WIDTH, colour=False))
+
+    def print(self, where: Console) -> None:
+        """Print it as wide as a terminal is, with its colours."""
+        width = min(where.width, terminal.PIPED) if where.is_terminal else terminal.WIDTH
+        where.width = width
+        colour = where.color_system in ("256", "truecolor") and not where.no_color  # of fewer colours shades say more
+        terminal.show(self.parts(width, colour=colour), where)
+
+    def parts(self, width: int, *, colour: bool) -> list[Any]:
+        """Return the text, tables and map one below the other."""
+        parts: list[Any] = [self._heading()]
+        parts += [f"\n{warning}" for warning in self.warnings]
+        if self.open:
+            parts += ["", self._open_table()]
+        parts += ["", self._top_table()]
+        if self.map is not None:
+            parts += ["", "Mean reward", *self.map.lines(width, colour=colour)]
+        return parts
+
+    def _heading(self) -> Any:
+        from rich.table import Table
+
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        counts = ", ".join(f"{number:,} {status}" for status, number in self.trials.items() if number) or "none yet"
+        rows = {
+            "study": self.name,
+            "database": self.database,
+            "goal": self._goal_in_words(),
+            "arms": f"{self.arms:,}",
+            "prior": self.prior,
+            "policy": policy_in_words(self.policy) + self._beginning_in_words(),
+            "trials": f"{counts}; the next decision is t = {self.t:,}",
+            "best": self._best_in_words(),
+        }
+        for name, value in rows.items():
+            grid.add_row(name, value)
+        return grid
+
+    def _goal_in_words(self) -> str:
+        goal = "the largest reward" if self.goal == "max" else "the least reward"
+        once = "; no arm twice" if self.once else ""
+        expiry = "" if self.timeout is None else f"; trials expire {time_in_words(self.timeout)} after they were asked"
+        return f"{goal}{once}{expiry}"
+
+    def _beginning_in_words(self) -> str:
+        return f"; it tries {self.untried:,} arms more before it prefers good ones" if self.untried else ""
+
+    def _best_in_words(self) -> str:
+        if self.best is not None or self.no_best is None:
+            return best_in_words(self.best)
+        first = self.top[0]
+        if not math.isfinite(first.deviation):
+            return self.no_best
+        return f"{first.name}, mean {first.mean:.4g} ± {first.deviation:.2g}; {self.no_best}"
+
+    def _open_table(self) -> Any:
+        rows = [(str(a.trial), a.name, f"{time_in_words(a.age)} ago{', late' * a.late}") for a in self.open[:MOST_OPEN]]
+        more = f" (the first {MOST_OPEN} of {len(self.open):,})" if len(self.open) > MOST_OPEN else ""
+        return terminal.table(("trial", "arm", "asked"), rows, left=2, title=f"Open trials{more}")
+
+    def _top_table(self) -> Any:
+        with_limits = any(one.limit is not None for one in self.top)
+        rows = [standing_row(one, with_limit=with_limits) for one in self.top]
+        heads = ("arm", "mean", "sd", *(("limit",) if with_limits else ()), "rewards")
+        some = f"Best {len(self.top)} of {self.arms:,} arms" if len(self.top) < self.arms else "Arms, best first"
+        return terminal.table(heads, rows, title=some)
+
+
+def overview(name: str, database: str, ledger: Ledger, deciding: Belief, now: float, top: int) -> Overview:
+    """Return where a study stands; `deciding` is what its choices are made from."""
+    settings = ledger.settings
+    belief = deciding if settings.goal == "max" else told_belief(ledger)
+    found, why = _best(ledger, deciding)
+    standings = _top(ledger, belief, deciding, checks.integer("top", top, least=1))
+    noise = inference.noise_check(ledger)
+    return Overview(
+        name=name,
+        database=database,
+        goal=settings.goal,
+        prior=prior_in_words(ledger.prior),
+        policy=settings.policy,
+        arms=ledger.arms.count,
+        t=ledger.time,
+        trials=_statuses(ledger),
+        best=found,
+        no_best=why,
+        noise=noise,
+        warnings=_warnings(ledger, belief, noise, name),
+        untried=int(np.count_nonzero(settings.policy.pending(moment(ledger, deciding).belief))),
+        once=not settings.repeat,
+        timeout=settings.timeout,
+        open=_awaited(ledger, now),
+        top=standings,
+        map=_map(ledger, belief, standings[0]),
+    )
+
+
+def _warnings(ledger: Ledger, belief: Belief, noise: NoiseCheck | None, name: str) -> tuple[str, ...]:
+    """Return what a person should look at: arms that surprise, and noise that is not as stated."""
+    found = inference.surprises(belief, ledger.arms)
+    said = [surprise_in_words(one) for one in found[:MOST_SURPRISES]]
+    if said:
+        said[-1] += " Perhaps a reward was mistyped: see history, and amend it."
+    if noise is not None and noise.suspicious and isinstance(ledger.prior, GaussianBelief):
+        said.append(noise_in_words(noise, ledger.prior, name))
+    return tuple(said)
+
+
+def best_in_words(best: Best | None) -> str:
+    """Return which arm is the best so far, and how sure that is."""
+    if best is None:
+        return "none yet"
+    level = f"{best.name}, mean {best.mean:.4g} ± {best.deviation:.2g}"
+    if math.isnan(best.probability):
+        return f"{level}; how sure that is cannot be said while nothing is known of some arms"
+    return (
+        f"{level}; the best of all with probability {best.probability:.3f} ± {best.probability_error:.3f}; to stop now "
+        f"would cost {best.expected_loss:.3g} ± {best.expected_loss_error:.1g} per trial on average"
+    )
+
+
+def standing_row(one: Standing, *, with_limit: bool) -> tuple[str, ...]:
+    """Return the cells of an arm in a table."""
+    known = math.isfinite(one.deviation)
+    mean = f"{one.mean:.4g}" if known else "?"
+    limit = "" if one.limit is None or not math.isfinite(one.limit) else f"{one.limit:.4g}"
+    return (one.name, mean, f"{one.deviation:.3g}", *((limit,) if with_limit else ()), f"{one.rewards:,}")
+
+
+def _best(ledger: Ledger, deciding: Belief) -> tuple[Best | None, str | None]:
+    try:
+        return inference.best(deciding, ledger.arms, ledger.settings.goal, ledger.settings.seed), None
+    except ValueError as error:
+        return None, str(error)
+
+
+def _statuses(ledger: Ledger) -> dict[str, int]:
+    """Return how many trials there are of each status; those told that nobody had asked for are `observed`."""
+    found = Counter(entry.kind for entry in ledger.trials)
+    return {status: found[status] for status in ("told", "observed", "open", "expired", "cancelled", "retracted")}
+
+
+def _awaited(ledger: Ledger, now: float) -> tuple[Awaited, ...]:
+    awaited = []
+    for trial, arm in ledger.open.items():
+        age = now - (ledger.entry(trial).asked or now)
+        late = ledger.settings.timeout is not None and age > ledger.settings.timeout
+        awaited.append(Awaited(trial, arm, ledger.arms.name(arm), round(age, 3), late))
+    return tuple(awaited)
+
+
+def _top(ledger: Ledger, belief: Belief, deciding: Belief, count: int) -> tuple[Standing, ...]:
+    """Return the arms of best mean, those of which nothing is known last."""
+    known = np.isfinite(belief.variance)
+    order = np.argsort(np.where(known, -deciding.mean, np.inf), kind="stable")[:count]
+    limits = _limits(ledger, deciding)
+    return tuple(
+        Standing(
+            arm,
+            ledger.arms.name(arm),
+            float(belief.mean[arm]),
+            math.sqrt(belief.variance[arm]),
+            None if limits is None or not known[arm] else float(limits[arm]),
+            int(belief.counts[arm]),
+        )
+        for arm in order.tolist()
+    )
+
+
+def _limits(ledger: Ledger, deciding: Belief) -> Array | None:
+    """Return what the rule compares arms by, from what has been told, in the units of the rewards."""
+    policy, goal = ledger.settings.policy, ledger.settings.goal
+    pairs = isinstance(policy, KnowledgeGradient) or (isinstance(policy, CorrelatedUCL) and policy.factor)
+    if not isinstance(policy, IndexPolicy) or (pairs and ledger.arms.count > MOST_LIMITS):
+        return None
+    try:
+        with one_thread():
+            limits = policy.index(deciding, ledger.time)
+    except ValueError:  # past the rule's horizon
+        return None
+    return limits if goal == "max" else np.array([mirrored_value(deciding, limit) for limit in limits.tolist()])
+
+
+def _map(ledger: Ledger, belief: Belief, best: Standing) -> TerminalMap | None:
+    grid = lattice(ledger.arms)
+    if grid is None:
+        return None
+    means = np.where(np.isfinite(belief.variance), belief.mean, np.nan)
+    waiting: Sequence[int] = sorted(set(ledger.open.values()))
+    return TerminalMap(grid, means, best.arm if math.isfinite(best.deviation) else None, tuple(waiting))

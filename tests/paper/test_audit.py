@@ -1,0 +1,159 @@
+"""A small audit: no bound but the printed one is violated, and the report says what was compared."""
+
+import csv
+import dataclasses
+import io
+import math
+
+import numpy as np
+import pytest
+
+from corrbandits import theory
+from corrbandits.paper import audit as module
+from corrbandits.paper.audit import AuditReport, Pair, audit, compare, counterexample_problem, random_problem
+from corrbandits.policies import CorrelatedUCL
+
+RANDOM = [
+    "Theorem 1",
+    "Theorem 2, printed index, printed",
+    "Theorem 2, printed index, corrected",
+    "Theorem 2, printed index, summed",
+    "Theorem 2, plain index, corrected",
+    "Theorem 2, plain index, summed",
+    "Theorem 2, UCL on a correlated belief, corrected",
+    "Theorem 2, UCL on a correlated belief, summed",
+]
+
+
+@pytest.fixture(scope="module")
+def report():
+    return audit(problems=12, runs=40, seed=0, progress=False, counterexamples=3)
+
+
+def pair(**changes):
+    given = {"problem": "random 0", "bound": "b", "arms": 2, "horizon": 100, "arm": 1}
+    return Pair(**(given | {"mean": 10.0, "error": 1.0, "limit": 20.0} | changes))
+
+
+def test_every_bound_meets_every_suboptimal_arm(report):
+    arms = sum(len(random_problem(0, k).watched) for k in range(12))
+    assert [(row.problems, row.bound) for row in report.rows[:8]] == [("random", bound) for bound in RANDOM]
+    assert {row.pairs for row in report.rows[:8]} == {arms}
+    assert {row.pairs for row in report.rows[8:]} == {3}
+
+
+@pytest.mark.parametrize("bound", [bound for bound in RANDOM if not bound.endswith("printed")])
+def test_no_bound_that_is_believed_is_violated(report, bound):
+    row = report.row(bound)
+    assert row.violations == 0
+    assert 0 < row.share_informative <= 1
+    assert 0 < row.tightness < row.largest < 1.5
+
+
+def test_the_printed_bound_fails_on_every_counterexample_and_the_others_do_not(report):
+    assert report.row("Theorem 2, printed index, printed", "counterexample").violations == 3
+    others = [row for row in report.rows if row.problems == "counterexample" and not row.bound.endswith("printed")]
+    assert [row.violations for row in others] == [0] * 4
+    assert {found.arm for found in report.violations() if found.problem.startswith("counterexample")} == {1}
+
+
+def test_a_violation_is_four_standard_errors_above():
+    assert not pair(mean=23.9).violated
+    assert pair(mean=24.1).violated
+    assert pair(mean=20.1, error=0.0).violated
+    assert not pair(limit=99.9).vacuous
+    assert pair(limit=100.0).vacuous
+    assert pair(limit=math.inf).vacuous
+
+
+def test_a_row_sums_up_its_pairs():
+    pairs = (pair(), pair(mean=5.0), pair(mean=30.0), pair(limit=math.inf), pair(bound="other"))
+    row = AuditReport(pairs, 1, 0, 10, 0).row("b")
+    assert (row.pairs, row.violations, row.share_informative) == (4, 1, 0.75)
+    assert (row.tightness, row.largest) == (0.5, 1.5)
+    nothing = AuditReport((pair(limit=math.inf),), 1, 0, 10, 0).row("b")
+    assert nothing.share_informative == 0
+    assert math.isnan(nothing.tightness)
+    with pytest.raises(ValueError, match="no random pairs of 'c'; its bounds are b"):
+        AuditReport((pair(),), 1, 0, 10, 0).row("c")
+
+
+def test_the_report_prints_and_writes_what_it_holds(report):
+    rows = list(csv.DictReader(io.StringIO(report.to_csv())))
+    assert [row["bound"] for row in rows] == [row.bound for row in report.rows]
+    assert [int(row["violations"]) for row in rows] == [row.violations for row in report.rows]
+    details = list(csv.DictReader(io.StringIO(report.to_csv(pairs=True))))
+    assert len(details) == len(report.pairs)
+    assert float(details[5]["limit"]) == report.pairs[5].limit
+    text = str(report)
+    assert text.startswith("12 random problems with 40 runs, 3 like the counterexample with 16, seed 0\n")
+    assert all(row.bound in text for row in report.rows)
+
+
+def test_the_same_seed_gives_the_same_report_and_more_problems_do_not_change_the_first():
+    few = audit(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
+    assert few == audit(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
+    more = audit(problems=3, runs=5, seed=3, counterexamples=0, progress=False)
+    assert more.pairs[: len(few.pairs)] == few.pairs
+    assert few.pairs != audit(problems=2, runs=5, seed=4, counterexamples=0, progress=False).pairs
+
+
+def test_the_problems_cover_what_the_audit_promises():
+    problems = [random_problem(0, k) for k in range(200)]
+    arms = [problem.environment.arms for problem in problems]
+    assert min(arms) == 2
+    assert max(arms) == 30
+    assert max(problem.horizon for problem in problems) <= 3_000
+    distance = [theory.prior_distance(problem.environment, problem.players["printed index"][1]) for problem in problems]
+    assert min(distance) == 0
+    assert np.mean(np.array(distance) > 10) > 0.1
+    spread = [problem.players["printed index"][1].spread().max() for problem in problems]
+    assert np.mean(np.array(spread) == 1) > 0.1
+    assert max(spread) > 4
+    assert any(np.isinf(problem.players["UCL"][1].variance).any() for problem in problems)
+
+
+def test_counts_are_those_after_initialisation():
+    found = 0
+    for k in range(20):
+        problem = random_problem(0, k)
+        policy, prior = problem.players["plain index"]
+        taken = theory.initialisation(prior, policy.nu)
+        short = dataclasses.replace(problem, horizon=max(len(taken), 1), players={"plain index": (policy, prior)})
+        if taken:
+            found += 1
+            assert {pair.mean for pair in compare(short, 2)} == {0.0}
+    assert found > 3
+
+
+def test_a_false_bound_is_noticed(monkeypatch):
+    right = module._bounds
+
+    def lowered(problem, name):
+        return {bound: 0.05 * limit for bound, limit in right(problem, name).items()}
+
+    monkeypatch.setattr(module, "_bounds", lowered)
+    assert audit(problems=4, runs=20, counterexamples=0, progress=False).row("Theorem 1").violations > 0
+
+
+def test_counterexamples_vary_and_have_no_initialisation():
+    problems = [counterexample_problem(0, k) for k in range(20)]
+    assert len({(problem.environment.arms, problem.horizon) for problem in problems}) == 20
+    for problem in problems:
+        policy, prior = problem.players["printed index"]
+        assert isinstance(policy, CorrelatedUCL)
+        assert theory.initialisation(prior, policy.nu) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"problems": -1}, ValueError),
+        ({"runs": 1}, ValueError),
+        ({"seed": 0.5}, TypeError),
+        ({"runs": True}, TypeError),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, error):
+    with pytest.raises(error, match="must be"):
+        audit(**arguments)

@@ -1,0 +1,147 @@
+"""Every finding's check computes what it claims, passes, and can fail."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from corrbandits import theory
+from corrbandits.paper import errata
+from corrbandits.paper.errata import ERRATA, Erratum, ErratumError, experiments, lemmas, proofs, record, theorems
+from corrbandits.theory import Sides
+
+BY_NUMBER = {erratum.number: erratum for erratum in ERRATA}
+
+
+@pytest.mark.parametrize("erratum", ERRATA, ids=lambda erratum: str(erratum.number))
+def test_the_finding_holds(erratum):
+    assert erratum.check() is None
+
+
+def test_there_is_one_complete_record_per_finding_in_order():
+    assert [erratum.number for erratum in ERRATA] == list(range(1, len(ERRATA) + 1))
+    assert len(ERRATA) >= 17
+    for erratum in ERRATA:
+        for text in (erratum.where, erratum.printed, erratum.corrected, erratum.evidence):
+            assert len(text.split()) >= 3, erratum.number
+            assert text == text.strip()
+        assert erratum.printed != erratum.corrected
+    assert len({erratum.check for erratum in ERRATA}) == len(ERRATA)
+
+
+def test_a_record_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        ERRATA[0].number = 5
+    assert errata.Erratum is Erratum is record.Erratum
+
+
+def test_a_failed_check_is_an_assertion_with_its_figures():
+    with pytest.raises(AssertionError, match="does not hold: 3 is not 4"):
+        record.require(False, "3 is not 4")
+
+
+# each of these puts something else in place of what a check measures, and the check notices
+
+
+def fails(number, match):
+    with pytest.raises(ErratumError, match=match):
+        BY_NUMBER[number].check()
+
+
+def test_1_fails_if_the_inequality_ends_elsewhere(monkeypatch):
+    monkeypatch.setattr(theory, "quantile_lower", lambda log_alpha: Sides(np.exp(log_alpha), 0.45))
+    fails(1, "changes sides at alpha = 0.45")
+
+
+def test_2_fails_if_the_lemma_needs_no_large_k(monkeypatch):
+    right = theory.schedule_lower
+    monkeypatch.setattr(theory, "schedule_lower", lambda t, a, K: right(t, a, max(K, 4.2)))
+    fails(2, "it does not fail for a = 1.1, K = 1.5")
+
+
+def test_2_fails_for_another_least_k(monkeypatch):
+    monkeypatch.setattr(lemmas, "least_constant", lambda: 2.0)
+    fails(2, "the least K is 2.0")
+
+
+def test_3_fails_if_the_corrected_lemma_does(monkeypatch):
+    monkeypatch.setattr(theory, "difference_of_squares", lambda x, y, c1, c2: Sides(c1 * x**2, (x - y) ** 2))
+    fails(3, "it fails by")
+
+
+def test_7_fails_if_nothing_was_initialised(monkeypatch):
+    monkeypatch.setattr(theory, "initialisation", lambda belief, nu: [])
+    fails(7, "with the samples after initialisation it holds")
+
+
+def test_8_fails_for_another_covariance_of_the_estimate(monkeypatch):
+    right = theory.estimate_covariance
+    monkeypatch.setattr(theory, "estimate_covariance", lambda belief, counts: right(belief, counts) * 1.01)
+    fails(8, "differ by")
+
+
+def test_10_fails_if_counts_are_fixed(monkeypatch):
+    right = proofs.first_event
+    monkeypatch.setattr(
+        proofs, "first_event", lambda *args, adaptive=True, **more: right(*args, **more, adaptive=False)
+    )
+    fails(10, "adaptive counts")
+
+
+def test_11_fails_if_all_beta_are_alike(monkeypatch):
+    right = theory.beta
+    monkeypatch.setattr(theory, "beta", lambda *args: np.full(3, right(*args)[0]))
+    fails(11, "not above the term with beta_i,")
+
+
+def test_12_fails_if_the_printed_bound_were_the_corrected_one(monkeypatch):
+    right = theory.correlated_bound
+    monkeypatch.setattr(theory, "correlated_bound", lambda *args, c1: right(*args[:4], "corrected", c1=c1))
+    fails(12, r"E\[n_1\] is 3")
+
+
+def test_12_fails_if_the_counts_stay_below(monkeypatch):
+    environment, prior = theorems.counterexample(far=1)
+    monkeypatch.setattr(theorems, "counterexample", lambda: (environment, prior))
+    fails(12, r"E\[n_1\] is")
+
+
+def test_14_fails_if_b_is_as_large_as_beta(monkeypatch):
+    monkeypatch.setattr(theory, "prior_distance", lambda *args: 1_000.0)
+    fails(14, "b is 1000")
+
+
+def test_15_fails_if_there_is_an_initialisation(monkeypatch):
+    monkeypatch.setattr(theory, "initialisation", lambda belief, nu: list(range(100)))
+    fails(15, "100 initial steps")
+
+
+def test_16_fails_for_a_slope_of_1(monkeypatch):
+    monkeypatch.setattr(experiments, "UCL", lambda a=1.0: proofs.UCL(a=1.0))
+    fails(16, "times Lai and Robbins's")
+
+
+def test_19_fails_if_one_sample_always_does(monkeypatch):
+    monkeypatch.setattr(theory, "initialisation", lambda belief, nu: [0, 1, 2])
+    fails(19, "3 steps for 3 clusters")
+
+
+def test_21_fails_if_a_stays_the_same(monkeypatch):
+    monkeypatch.setattr(theorems, "UCL", lambda a: proofs.UCL(a=9.0))
+    fails(21, "each with its least a")
+
+
+# what the checks are built on
+
+
+def test_two_level_limits_tend_to_a_times_lai_robbins():
+    counts = [experiments.settled_count(k * math.log(10), a=2.0) for k in (1_000, 1_001)]
+    assert (counts[1] - counts[0]) / (2 * math.log(10)) == pytest.approx(2.0, rel=1e-3)
+
+
+def test_the_least_constant_is_the_supremum():
+    u = np.linspace(0, 20, 100_001)
+    from scipy.special import log_ndtr
+
+    assert lemmas.least_constant() == pytest.approx(np.exp(-u - log_ndtr(-np.sqrt(1.5 * u))).max(), rel=1e-8)

@@ -1,0 +1,374 @@
+"""The compiled engine against the reference, state by state on the same histories, and against extended precision."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corrbandits import (
+    GPUCB,
+    UCB1,
+    UCL,
+    BayesUCB,
+    BernoulliBandit,
+    Correlated,
+    CorrelatedUCL,
+    EpsilonGreedy,
+    Exponential,
+    GaussianBandit,
+    Greedy,
+    Independent,
+    KnowledgeGradient,
+    SquaredExponential,
+    Thompson,
+    Uniform,
+    simulate,
+)
+from corrbandits.environments.landscapes import cluster_covariance, grid
+from corrbandits.policies.baselines import expected_gain
+from corrbandits.simulation.engines.compiled import kernels as compiled
+from corrbandits.simulation.engines.players import COMPILED, FLOOR, begin
+
+POLICIES = {
+    "UCL": UCL(a=2.0),
+    "printed": CorrelatedUCL(a=2.0, nu=0.5),
+    "plain": CorrelatedUCL(a=2.0, nu=0.5, factor=False),
+    "Bayes": BayesUCB(horizon=150, c=1.0),
+    "GP": GPUCB(),
+    "greedy": Greedy(),
+    "Thompson": Thompson(),
+    "gradient": KnowledgeGradient(horizon=150),
+    "UCB1": UCB1(),
+    "epsilon": EpsilonGreedy(0.2),
+    "uniform": Uniform(),
+}
+
+
+def state_of(belief):
+    """What the compiled engine keeps of a correlated belief."""
+    state = compiled.joint(belief.mean, belief.covariance, FLOOR * belief.variance)
+    compiled.weigh(state)
+    return state
+
+
+def covariance_of(state):
+    S = np.empty((state.d.size, state.d.size))
+    for i in range(len(S)):
+        compiled.row(state, i, S[i])
+    return S
+
+
+def priors():
+    where, rng = grid(4, 5), np.random.default_rng(0)
+    root = rng.standard_normal((21, 21))
+    return {
+        "exponential": Correlated(mean=3.0, kernel=10 * Exponential(2.0), coordinates=where, noise_variance=10.0),
+        "noise per arm": Correlated(
+            mean=np.arange(20.0), kernel=Exponential(1.0), coordinates=where, noise_variance=rng.uniform(0.1, 9, 20)
+        ),
+        "odd number of arms": Correlated(covariance=root @ root.T, noise_variance=0.5),
+        "clusters": Correlated(covariance=cluster_covariance([3, 4], epsilon=0.05), noise_variance=2.0),
+        "one arm": Correlated(covariance=[[2.0]], noise_variance=1.0),
+        "two arms": Correlated(covariance=[[2.0, 1.0], [1.0, 3.0]], noise_variance=1.0),
+        "a known arm": Correlated(covariance=np.diag([1.0, 0.0, 4.0]), noise_variance=1.0),
+    }
+
+
+def test_every_policy_of_the_library_is_compiled_and_tested_here():
+    assert {type(policy) for policy in POLICIES.values()} == set(COMPILED)
+
+
+@pytest.mark.parametrize("name", priors())
+@pytest.mark.parametrize("streaks", [True, False])
+@pytest.mark.parametrize("lazy", [True, False])
+def test_every_state_of_a_history_equals_the_reference(name, streaks, lazy):
+    belief = priors()[name]
+    state, rng, arm = state_of(belief), np.random.default_rng(1), 0
+    for _ in range(120):
+        if not streaks or rng.random() < 0.3:
+            arm = int(rng.integers(belief.arms))
+        reward = float(rng.normal(5, 4))
+        compiled.observe_joint(state, lazy, arm, reward, belief.noise_variance[arm])
+        belief = belief.observe(arm, reward)
+        scale = np.sqrt(np.outer(belief.variance, belief.variance))
+        assert np.all(np.abs(covariance_of(state) - belief.covariance) <= 1e-12 * scale)
+        np.testing.assert_allclose(state.mu, belief.mean, rtol=1e-12, atol=1e-12)
+    if not lazy:
+        compiled.settle(state, True)
+        assert np.all(np.abs(covariance_of(state) - belief.covariance) <= 1e-12 * scale)
+        np.testing.assert_allclose(state.w, np.sqrt(belief.variance) * belief.spread(), rtol=1e-12, atol=1e-12)
+
+
+def test_independent_states_equal_the_reference():
+    belief = Independent(
+        mean=[1.0, 2.0, 3.0, 4.0], variance=[np.inf, 0.0, 5.0, 1e-3], noise_variance=[1.0, 2.0, 3.0, 4.0]
+    )
+    state = compiled.Apart(belief.mean.copy(), belief.variance.copy(), np.sqrt(belief.variance))
+    rng = np.random.default_rng(2)
+    for _ in range(300):
+        arm, reward = int(rng.integers(4)), float(rng.normal(5, 4))
+        compiled.observe_apart(state, arm, reward, belief.noise_variance[arm])
+        belief = belief.observe(arm, reward)
+        np.testing.assert_allclose(state.mu, belief.mean, rtol=1e-13)
+        np.testing.assert_allclose(state.d, belief.variance, rtol=1e-13)
+        np.testing.assert_allclose(state.w, np.sqrt(belief.variance), rtol=1e-13)
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(
+    seed=st.integers(0, 10**6),
+    arms=st.integers(1, 40),
+    length=st.sampled_from([0.3, 2.0, 30.0]),
+    a=st.sampled_from([0.2, 1.0, 3.3]),
+    K=st.sampled_from([1.05, 4.13]),
+    nu=st.sampled_from([0.01, 1.0]),
+)
+def test_no_arm_that_should_win_is_passed_over(seed, arms, length, a, K, nu):
+    """The arms that the compiled engine chooses have the largest index, which few of them are computed for."""
+    rng = np.random.default_rng(seed)
+    where = rng.uniform(0, 6, (arms, 2))
+    belief = Correlated(
+        mean=rng.normal(0, 1, arms),
+        kernel=4 * Exponential(length),
+        coordinates=where,
+        noise_variance=rng.uniform(0.05, 2, arms),
+    )
+    bandit, policy = GaussianBandit(rng.normal(0, 2, arms), 1.0), CorrelatedUCL(K=K, a=a, nu=nu)
+    trace = simulate({"printed": (policy, belief)}, bandit, 150, seed=seed, engine="compiled")
+    for t, (arm, reward) in enumerate(zip(trace.arms.values[0, 0], trace.rewards.values[0, 0], strict=True), start=1):
+        index = np.where(policy.pending(belief), belief.variance, -np.inf)
+        if not policy.pending(belief).any():
+            index = policy.index(belief, t)
+        assert index[arm] >= index.max() - 1e-10 * max(1.0, abs(index.max()))
+        belief = belief.observe(int(arm), float(reward))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(
+    ("kind", "rewards"),
+    [
+        ("independent", "gaussian"),
+        ("flat", "gaussian"),
+        ("half known", "gaussian"),
+        ("correlated", "gaussian"),
+        ("independent", "bernoulli"),  # with a flat prior, averages of zeros and ones are often equal
+        ("correlated", "bernoulli"),
+    ],
+)
+def test_both_engines_give_the_same_runs_where_no_tie_hangs_on_rounding(name, kind, rewards):
+    where, rng = np.random.default_rng(4).uniform(0, 5, (12, 2)), np.random.default_rng(5)
+    gaussian = GaussianBandit(rng.normal(0, 2, 12), 1.0, where)
+    bandit = gaussian if rewards == "gaussian" else BernoulliBandit(rng.uniform(0.1, 0.9, 12), where)
+    mean = rng.normal(0, 1, 12)
+    belief = {
+        "independent": Independent(mean=mean, variance=4.0, noise_variance=1.0),
+        "flat": Independent(noise_variance=1.0, arms=12),
+        "half known": Independent(mean=mean, variance=[np.inf, 4.0, 0.0, 1.0] * 3, noise_variance=1.0),
+        "correlated": Correlated(mean=mean, kernel=4 * Exponential(2.0), coordinates=where, noise_variance=1.0),
+    }[kind]
+    fast, plain = (
+        simulate({"policy": (POLICIES[name], belief)}, bandit, 150, 4, seed=6, engine=engine)
+        for engine in ("compiled", "reference")
+    )
+    np.testing.assert_array_equal(fast.arms, plain.arms)
+    np.testing.assert_allclose(fast.rewards, plain.rewards, rtol=1e-14)
+    np.testing.assert_array_equal(fast.initialisation, plain.initialisation)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_belief_that_has_seen_something_goes_on_from_there(name):
+    where, rng = np.random.default_rng(4).uniform(0, 5, (12, 2)), np.random.default_rng(5)
+    bandit = GaussianBandit(rng.normal(0, 2, 12), 1.0, where)
+    prior = Correlated(mean=rng.normal(0, 1, 12), kernel=4 * Exponential(2.0), coordinates=where, noise_variance=1.0)
+    for belief in (
+        prior.observe([3, 3, 7], [1.0, 2.0, 0.5]),
+        Independent(noise_variance=1.0, arms=12).observe([3, 7], [1.0, 2.0]),
+    ):
+        fast, plain = (
+            simulate({"a": (POLICIES[name], belief)}, bandit, 60, 2, seed=6, engine=e)
+            for e in ("compiled", "reference")
+        )
+        np.testing.assert_array_equal(fast.arms, plain.arms)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("kind", ["flat", "correlated"])
+def test_where_a_run_is_cut_into_blocks_changes_no_bit(name, kind):
+    bandit = GaussianBandit(np.linspace(0, 2, 12), 1.0)
+    belief = {
+        "flat": Independent(noise_variance=1.0, arms=12),
+        "correlated": Correlated(kernel=4 * Exponential(2.0), coordinates=grid(3, 4), noise_variance=1.0),
+    }[kind]
+    noise, played = np.random.default_rng(9).standard_normal(150), []
+    for cuts in ([150], [1] * 150, [7, 60, 1, 82]):
+        player = begin(POLICIES[name], belief, bandit, np.random.default_rng(3), True)
+        arms, rewards, done = np.empty(150, dtype=np.int32), np.empty(150), 0
+        for n in cuts:
+            player.play(noise[done : done + n], arms[done : done + n], rewards[done : done + n])
+            done += n
+        played.append((arms.tobytes(), rewards.tobytes(), player.initialisation))
+    assert played[0] == played[1] == played[2]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_reward_that_is_not_a_number_is_refused_by_every_engine(name, fast):
+    bandit, prior = GaussianBandit([0.0, 1.0], 1.0), Correlated(covariance=np.eye(2), noise_variance=1.0)
+    player = begin(POLICIES[name], prior, bandit, np.random.default_rng(0), fast)
+    noise = np.array([0.0, np.nan, 0.0])
+    with pytest.raises(ValueError, match="a reward must be finite"):
+        player.play(noise, np.empty(3, dtype=np.int32), np.empty(3))
+
+
+@settings(deadline=None, max_examples=200, derandomize=True)
+@given(
+    lines=st.lists(
+        st.tuples(
+            st.sampled_from([-3.0, 0.0, 0.5, 2.0]) | st.floats(-50, 50), st.sampled_from([0.0, 1.0]) | st.floats(-5, 5)
+        ),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_the_gain_along_the_envelope_is_that_of_the_sorted_lines(lines):
+    means, slopes = np.array(lines).T.copy()
+    expected = expected_gain(means, slopes)
+    assert compiled.gain_of_lines(means, slopes / 2, 2.0) == pytest.approx(expected, rel=1e-9, abs=1e-13)
+
+
+@pytest.mark.parametrize("c", [0.0, 1e-9, 0.3, 1.0, 5.0, 12.0, 30.0, 37.0])
+def test_the_expected_excess_keeps_its_digits_in_the_tail(c):
+    with mp.workdps(50):
+        exact = mp.npdf(c) - mp.mpf(c) * mp.erfc(mp.mpf(c) / mp.sqrt(2)) / 2
+        assert abs(mp.mpf(float(compiled.expected_excess(c))) / exact - 1) < 1e-9
+    assert compiled.expected_excess(1e300) == 0.0
+
+
+def test_a_million_updates_with_uneven_counts_agree_with_extended_precision():
+    prior = Correlated(mean=30.0, kernel=10 * Exponential(3.0), coordinates=grid(10, 10), noise_variance=10.0)
+    rng = np.random.default_rng(7)
+    shares = np.exp(-np.arange(100) / 6.0)
+    arms = rng.permutation(np.repeat(np.arange(100), np.maximum(1, (shares / shares.sum() * 1e6).astype(int))))
+    arms = np.concatenate([arms, np.zeros(10**6 - arms.size, dtype=int)])
+    assert np.bincount(arms).min() == 1
+    rewards = rng.normal(30, 10, arms.size)
+    state = state_of(prior)
+    replay(state, prior.noise_variance, arms, rewards)
+
+    counts, totals = np.bincount(arms), [mp.fsum(map(mp.mpf, rewards[arms == k].tolist())) for k in range(100)]
+    mean, covariance = one_shot(prior, counts, totals)
+    deviation = np.sqrt(covariance.diagonal())
+    assert np.all(np.abs(covariance_of(state) - covariance) <= 1e-8 * np.outer(deviation, deviation))
+    assert np.all(np.abs(state.mu - mean) <= 1e-8 * np.maximum(np.abs(mean), deviation))
+    assert np.linalg.eigvalsh(covariance_of(state) / np.outer(deviation, deviation)).min() > 0
+
+
+def replay(state, noise, arms, rewards):
+    from numba import njit
+
+    observe = compiled.observe_joint
+
+    @njit
+    def loop(state, noise, arms, rewards):
+        for t in range(arms.size):
+            observe(state, True, arms[t], rewards[t], noise[arms[t]])
+
+    loop(state, noise, arms, rewards)
+
+
+def one_shot(prior, counts, totals):
+    """Eq. inference-corr-simplified as printed, with the inverse of the prior covariance, in 40 digits."""
+    with mp.workdps(40):
+        precision0 = mp.matrix(prior.covariance.tolist()) ** -1
+        precision = precision0.copy()
+        for k, n in enumerate(counts.tolist()):
+            precision[k, k] += mp.mpf(n) / mp.mpf(float(prior.noise_variance[k]))
+        covariance = precision**-1
+        data = mp.matrix([totals[k] / mp.mpf(float(prior.noise_variance[k])) for k in range(len(totals))])
+        mean = covariance * (data + precision0 * mp.matrix(prior.mean.tolist()))
+        return np.array(mean.tolist(), dtype=float).ravel(), np.array(covariance.tolist(), dtype=float)
+
+
+@pytest.mark.parametrize("noise", [1.0, 1e-10])
+def test_a_singular_prior_leaves_nothing_broken(noise):
+    where = grid(6, 6)
+    for prior in (
+        Correlated(mean=0.0, kernel=4 * SquaredExponential(30.0), coordinates=where, noise_variance=noise),
+        Correlated(mean=0.0, covariance=np.ones((36, 36)), noise_variance=noise),
+    ):
+        state, rng = state_of(prior), np.random.default_rng(8)
+        for _ in range(5_000):
+            arm = int(rng.integers(36))
+            compiled.observe_joint(state, False, arm, float(rng.normal(0, np.sqrt(noise))), prior.noise_variance[arm])
+            assert np.abs(state.mu).max() < 10
+            assert (state.d >= 0).all()
+        compiled.settle(state, True)
+        # sqrt(N) s_i is the most that s_i sqrt(sum rho^2) can be; 1e-6 covers variances that are all rounding
+        assert np.all(state.w <= 6 * np.sqrt(state.d) * (1 + 1e-9) + 1e-6)
+
+
+@pytest.mark.parametrize(("variance", "engine"), [(1e130, "compiled"), (1e300, "auto")])
+def test_a_prior_far_wider_than_the_noise_still_ends_its_initialisation(variance, engine):
+    bandit = GaussianBandit(np.arange(9.0), 1.0)
+    prior = Correlated(covariance=variance * np.eye(9), noise_variance=1.0)
+    trace = simulate({"wide": (CorrelatedUCL(), prior)}, bandit, 30, engine=engine)
+    assert trace.initialisation.item() == 9
+    assert sorted(trace.arms.values[0, 0, :9]) == list(range(9))
+
+
+SYMMETRIC = """
+from corrbandits.paper import reproduction as paper
+surface = cb.landscapes.two_peaks()
+players = paper.ill_informed(surface)
+players["Thompson"] = cb.Thompson(), players["correlated"][1]
+"""
+SMALL = """
+surface = cb.landscapes.two_peaks()
+players = {"flat": (cb.UCL(), cb.Independent(noise_variance=10.0, arms=100))}
+"""
+HASH = """
+trace = cb.simulate(players, surface, 100, 10)
+print(hashlib.sha256(trace.arms.values.tobytes() + trace.rewards.values.tobytes()).hexdigest())
+"""
+
+
+def hash_of_a_simulation(cache, players, largest_file=None):
+    def before():
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    code, environment = (
+        "import hashlib, corrbandits as cb\n" + players + HASH,
+        {**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+    )
+    return subprocess.check_output([sys.executable, "-c", code], env=environment, preexec_fn=before)
+
+
+def test_code_just_compiled_and_code_from_the_cache_give_the_same_bits(tmp_path):
+    """On the paper's ill-informed prior, whose symmetry makes ties that any other rounding would break otherwise."""
+    cold = hash_of_a_simulation(tmp_path, SYMMETRIC)
+    files = sorted(tmp_path.rglob("*.nb?"))
+    before = [file.stat().st_mtime_ns for file in files]
+    assert hash_of_a_simulation(tmp_path, SYMMETRIC) == cold
+    assert before
+    assert [file.stat().st_mtime_ns for file in files] == before  # nothing was compiled again
+
+
+def test_a_cache_that_is_damaged_or_cannot_be_written_costs_time_and_nothing_else(tmp_path):
+    right = hash_of_a_simulation(tmp_path, SMALL)
+    files = sorted(tmp_path.rglob("*.nb?"))
+    sizes = [file.stat().st_size for file in files]
+    for file in files:
+        file.write_bytes(file.read_bytes()[:40])
+    assert hash_of_a_simulation(tmp_path, SMALL) == right
+    assert [file.stat().st_size for file in files] == pytest.approx(sizes, rel=0.01)  # mended
+    assert hash_of_a_simulation(tmp_path / "full", SMALL, largest_file=0) == right
+    assert not list((tmp_path / "full").rglob("*.nb?"))
+    (tmp_path / "file").write_text("")
+    assert hash_of_a_simulation(tmp_path / "file", SMALL) == right

@@ -1,0 +1,417 @@
+"""One contract for files and for PostgreSQL; what is not a journal is refused in words. Faults: test_journal_faults."""
+
+import json
+import sqlite3
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import optuna
+import pytest
+import sqlalchemy as sa
+
+from corrbandits.study.journal import Journal, JournalError, Taken
+from corrbandits.study.journal.sql import VERSION
+from tests.support.databases import (
+    NEWLY,
+    PASSWORD,
+    append_some,
+    append_through,
+    create_and_enrol,
+    together,
+    use_after_fork,
+)
+
+NAMES = [
+    "meadow",
+    "Wiese im Nebel, Süd",
+    "草地",
+    "луг",
+    "مرج",
+    "🌾🌾",
+    "a'; DROP TABLE corrbandits_studies; --",
+    'quo"ted \\ back\\slash',
+    "%s :name {} %(id)s ?",
+    "../../etc/passwd",
+    "=1+1",
+    "two\nlines\tand tabs",
+    " ",
+    "",
+    "n" * 5000,
+]
+
+
+def ask(journal, statement):
+    """Return one value through the journal's own connections."""
+    with journal._database._engine.connect() as connection:
+        return connection.exec_driver_sql(statement).scalar()
+
+
+class JournalContract:
+    """What a journal does, whatever keeps it: `url` names an empty database, `enter` runs statements there."""
+
+    @pytest.fixture
+    def journal(self, url):
+        journal = Journal(url, create=True)
+        yield journal
+        journal.close()
+
+    def test_what_is_appended_is_read_in_its_order(self, journal):
+        study = journal.enrol("meadow", ["created"])
+        journal.append(study, 2, ["b", "a"])
+        journal.append(study, 4, ["c"])
+        assert journal.read(study, after=0) == ["created", "b", "a", "c"]
+        assert journal.read(study, after=2) == ["a", "c"]
+        assert journal.read(study, after=4) == journal.read(study, after=99) == []
+
+    def test_appending_nothing_changes_nothing(self, journal):
+        study = journal.enrol("meadow", ["created"])
+        journal.append(study, 2, [])
+        assert journal.read(study, 0) == ["created"]
+        journal.append(study, 2, ["next"])
+
+    def test_studies_are_apart(self, journal):
+        one, other = journal.enrol("one", ["1"]), journal.enrol("other", ["2"])
+        journal.append(one, 2, ["of one"])
+        journal.append(other, 2, ["of the other"])
+        assert journal.read(one, 0) == ["1", "of one"]
+        assert journal.read(other, 0) == ["2", "of the other"]
+
+    @pytest.mark.parametrize("place", [1, 2, 3])
+    def test_where_another_has_appended_the_place_is_taken_and_nothing_changes(self, journal, place):
+        study = journal.enrol("meadow", ["created"])
+        journal.append(study, 2, ["first", "second"])
+        with pytest.raises(Taken):
+            journal.append(study, place, ["x", "y", "z"])
+        assert journal.read(study, 0) == ["created", "first", "second"]
+        journal.append(study, 4, ["x"])
+
+    def test_a_batch_is_there_whole_or_not_at_all(self, journal):
+        """Its last event cannot be stored: the first ones, more than go into one statement, must not be left behind."""
+        study = journal.enrol("meadow", ["created"])
+        with pytest.raises(ValueError, match="meanwhile"):
+            journal.append(study, 2, [*["x"] * 1200, None])
+        assert journal.read(study, 0) == ["created"]
+        journal.append(study, 2, ["x"] * 1200)
+        assert journal.read(study, 0) == ["created", *["x"] * 1200]
+
+    def test_events_that_were_lost_leave_no_gap(self, journal, enter):
+        study = journal.enrol("meadow", ["created", "asked", "told"])
+        enter(f"DELETE FROM corrbandits_events WHERE study = {study} AND sequence > 1")
+        for bodies in (["next"], ["next", "and next"]):
+            with pytest.raises(JournalError, match=r"1 events of the study, but 3 have been read.*Nothing was saved"):
+                journal.append(study, 4, bodies)
+        assert journal.read(study, 0) == ["created"]
+        journal.append(study, 2, ["again"])
+        assert journal.read(study, 0) == ["created", "again"]
+
+    def test_a_name_that_there_is_is_refused(self, journal):
+        study = journal.enrol("meadow", ["created"])
+        with pytest.raises(ValueError, match="name of its own, but there is a 'meadow'"):
+            journal.enrol("meadow", ["again"])
+        assert journal.studies() == {"meadow": study}
+        assert journal.read(study, 0) == ["created"]
+
+    def test_a_deleted_study_is_gone_and_takes_nothing(self, journal, enter):
+        study, kept = journal.enrol("meadow", ["created"]), journal.enrol("kept", ["created"])
+        journal.append(study, 2, ["lost"])
+        journal.delete(study)
+        assert journal.studies() == {"kept": kept}
+        assert journal.read(study, 0) == []
+        with pytest.raises(ValueError, match="it was deleted"):
+            journal.append(study, 3, ["late"])
+        assert enter("SELECT study, sequence FROM corrbandits_events") == [(kept, 1)]
+
+    def test_a_number_is_never_given_again(self, journal, url):
+        """Who still writes to a deleted study must not end up in its successor, though it has the same name."""
+        stale = journal.enrol("meadow", ["created"])
+        journal.delete(stale)
+        journal.close()
+        again = Journal(url)
+        new = again.enrol("meadow", ["created anew"])
+        assert new != stale
+        for place in (1, 2):
+            with pytest.raises(ValueError, match="it was deleted"):
+                journal.append(stale, place, ["late"])
+        assert again.read(new, 0) == ["created anew"]
+        again.close()
+
+    def test_a_name_may_be_anything(self, journal, url):
+        numbers = {name: journal.enrol(name, [json.dumps(name)]) for name in NAMES}
+        again = Journal(url)
+        assert again.studies() == numbers
+        assert list(again.studies()) == sorted(NAMES)
+        for name, number in numbers.items():
+            assert json.loads(again.read(number, 0)[0]) == name
+            with pytest.raises(ValueError, match="name of its own"):
+                again.enrol(name, ["again"])
+        again.close()
+
+    @pytest.mark.parametrize("name", ["nul\0", "half \ud800 a sign", "\0"])
+    def test_a_name_that_is_no_text_is_refused(self, journal, name):
+        with pytest.raises(ValueError, match="a name must be text"):
+            journal.enrol(name, ["created"])
+        assert journal.studies() == {}
+
+    def test_a_body_may_be_anything_and_large(self, journal):
+        bodies = [*NAMES, json.dumps({"nul": "\0", "half": "\ud800"}), "ü" * 4_000_000]
+        study = journal.enrol("meadow", bodies)
+        journal.append(study, len(bodies) + 1, bodies)
+        assert journal.read(study, 0) == bodies * 2
+
+    def test_ten_thousand_events(self, journal):
+        study = journal.enrol("meadow", ["1"])
+        bodies = [str(k) for k in range(2, 10_001)]
+        journal.append(study, 2, bodies[:9000])
+        for k in range(9000, 9010):
+            journal.append(study, k + 2, [bodies[k]])
+        journal.append(study, 9012, bodies[9010:])
+        assert journal.read(study, 0) == ["1", *bodies]
+        assert journal.read(study, 9_998) == ["9999", "10000"]
+
+    def test_two_journals_see_each_other_at_once(self, journal, url):
+        other = Journal(url)
+        study = journal.enrol("meadow", ["created"])
+        for k in range(2, 22):
+            assert other.studies() == {"meadow": study}
+            (journal, other)[k % 2].append(study, k, [str(k)])
+            assert (other, journal)[k % 2].read(study, k - 1) == [str(k)]
+        other.delete(study)
+        assert journal.studies() == {}
+        other.close()
+
+    def test_it_may_be_closed_and_used_again(self, journal):
+        study = journal.enrol("meadow", ["created"])
+        journal.close()
+        journal.append(study, 2, ["more"])
+        journal.close()
+        assert journal.read(study, 0) == ["created", "more"]
+
+    def check_appended(self, journal, study, writers, count):
+        bodies = journal.read(study, 0)[1:]
+        assert bodies[1::2] == [body.replace("first", "second") for body in bodies[::2]], "a pair was torn"
+        assert sorted(bodies) == sorted(
+            f"{w} {k} {part}" for w in range(writers) for k in range(count) for part in ("first", "second")
+        )
+        with journal._database._engine.connect() as connection:
+            found = connection.exec_driver_sql("SELECT sequence FROM corrbandits_events ORDER BY sequence").scalars()
+            assert list(found) == list(range(1, 2 + 2 * writers * count))
+
+    def test_processes_append_side_by_side(self, journal, url):
+        study = journal.enrol("meadow", ["created"])
+        together(append_some, *[(url, study, writer, 40) for writer in range(4)])
+        self.check_appended(journal, study, writers=4, count=40)
+
+    def test_threads_append_side_by_side_through_one_journal(self, journal):
+        study = journal.enrol("meadow", ["created"])
+
+        def work(writer):
+            append_through(journal, study, writer, 15)
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(work, range(8)))
+        self.check_appended(journal, study, writers=8, count=15)
+
+    def test_a_forked_process_and_its_parent_both_go_on(self, journal, url):
+        study = journal.enrol("meadow", ["created"])
+        together(use_after_fork, (url, study))
+        assert journal.read(study, 0) == ["created", "parent", "child", "parent again"]
+
+    @pytest.mark.parametrize("attempt", range(5))
+    def test_processes_may_all_create_the_tables_at_once(self, url, attempt):
+        gate = NEWLY.Barrier(6)
+        together(create_and_enrol, *[(url, f"study {k}", gate) for k in range(6)])
+        journal = Journal(url)
+        assert list(journal.studies()) == [f"study {k}" for k in range(6)]
+        assert ask(journal, "SELECT count(*) FROM corrbandits_journal") == 1
+        journal.close()
+
+    def test_a_newer_version_is_refused_and_named(self, journal, url, enter):
+        enter(f"UPDATE corrbandits_journal SET version = {VERSION + 6}")
+        for create in (False, True):
+            with pytest.raises(
+                ValueError, match=f"version {VERSION} at most, but it is of version {VERSION + 6}.*Upgrade"
+            ):
+                Journal(url, create=create)
+
+    def test_another_programs_database_is_refused_and_left_alone(self, url, enter):
+        enter("CREATE TABLE customers (id INTEGER)")
+        for create in (False, True):
+            with pytest.raises(ValueError, match=r"other tables \(customers\)\. Name another"):
+                Journal(url, create=create)
+        enter("DROP TABLE customers")
+        for table in "abcd":
+            enter(f"CREATE TABLE {table} (id INTEGER)")
+        with pytest.raises(ValueError, match=r"other tables \(a, b, c, \.\.\.\)"):
+            Journal(url, create=True)
+
+    def test_optunas_database_is_refused_and_left_alone(self, url):
+        theirs = url.replace("postgresql://", "postgresql+psycopg://")
+        storage = optuna.storages.RDBStorage(theirs)
+        optuna.create_study(storage=storage, study_name="theirs")
+        with pytest.raises(ValueError, match=r"it holds other tables \(alembic_version, studies, "):
+            Journal(url, create=True)
+        assert [study.study_name for study in storage.get_all_studies()] == ["theirs"]
+        storage.remove_session()
+        storage.engine.dispose()
+
+    def test_an_empty_database_is_not_made_a_journal_unasked(self, url, enter):
+        enter("CREATE TABLE soon_gone (id INTEGER)")
+        enter("DROP TABLE soon_gone")
+        with pytest.raises(ValueError, match=r"it is empty. Create a study there"):
+            Journal(url)
+        Journal(url, create=True).close()
+        Journal(url).close()
+
+
+class TestSQLite(JournalContract):
+    @pytest.fixture
+    def url(self, tmp_path):
+        return f"sqlite:///{tmp_path}/survey.db"
+
+    @pytest.fixture
+    def enter(self, tmp_path):
+        def enter(statement):
+            connection = sqlite3.connect(tmp_path / "survey.db")
+            with connection:
+                found = connection.execute(statement).fetchall()
+            connection.close()
+            return found
+
+        return enter
+
+    def test_every_commit_is_synced(self, journal, url):
+        """WAL with synchronous FULL: the log is synced before a commit returns; NORMAL syncs at checkpoints only."""
+        for reopened in (journal, Journal(url)):
+            for _ in range(2):
+                assert ask(reopened, "PRAGMA journal_mode") == "wal"
+                assert ask(reopened, "PRAGMA synchronous") == 2
+                assert ask(reopened, "PRAGMA foreign_keys") == 1
+                reopened.close()
+
+    def test_opening_makes_no_file(self, tmp_path):
+        for place in (tmp_path / "none.db", f"sqlite:///{tmp_path}/none.db", tmp_path / "no folder" / "none.db"):
+            with pytest.raises(ValueError, match=r"there is no such file. Create one"):
+                Journal(place)
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("content", [b"name,x,y\n" * 100, b"x\n", b"SQLite format 3\0" + b"\xff" * 4096])
+    def test_a_file_that_is_no_database_is_refused_and_left_alone(self, tmp_path, content):
+        (tmp_path / "sites.csv").write_bytes(content)
+        for create in (False, True):
+            with pytest.raises(ValueError, match=r"sites.csv: this file is no SQLite database. Name another"):
+                Journal(tmp_path / "sites.csv", create=create)
+        assert (tmp_path / "sites.csv").read_bytes() == content
+        assert [path.name for path in tmp_path.iterdir()] == ["sites.csv"]
+
+    def test_a_path_will_do(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        for k, place in enumerate(["plain.db", Path("path.db"), "wie? 100% #1 ü.db", str(tmp_path / "absolute.db")]):
+            journal = Journal(place, create=True)
+            study = journal.enrol("meadow", [str(k)])
+            journal.close()
+            assert Path(place).stat().st_size > 0
+            assert Journal(place).read(study, 0) == [str(k)]
+
+
+class TestPostgreSQL(JournalContract):
+    @pytest.fixture
+    def url(self, postgres):
+        return postgres
+
+    @pytest.fixture
+    def enter(self, postgres, server):
+        return lambda statement: server.execute(statement, sa.make_url(postgres).database)
+
+    def test_every_commit_is_synced_whatever_the_servers_custom_is(self, journal, url, enter):
+        enter(f"ALTER DATABASE {sa.make_url(url).database} SET synchronous_commit = off")
+        enter("ALTER ROLE keeper SET synchronous_commit = off")
+        try:
+            assert enter("SHOW synchronous_commit") == [("off",)]
+            journal.close()
+            for theirs in (journal, Journal(url), Journal(f"{url}?options=-c%20work_mem%3D5MB")):
+                assert ask(theirs, "SHOW synchronous_commit") == "on"
+                theirs.close()
+            assert ask(theirs, "SHOW work_mem") == "5MB", "an option of the user's own is kept"
+            theirs.close()
+        finally:
+            enter("ALTER ROLE keeper RESET synchronous_commit")
+
+    def test_any_name_of_the_driver_will_do(self, journal, url):
+        for scheme in ("postgres", "postgresql+psycopg", "postgresql+psycopg2", "postgresql+asyncpg"):
+            Journal(url.replace("postgresql", scheme, 1)).close()
+
+    def test_without_psycopg_the_extra_is_named(self, url, monkeypatch):
+        monkeypatch.setitem(sys.modules, "psycopg", None)
+        with pytest.raises(ModuleNotFoundError, match=r"pip install 'corrbandits\[postgres\]'"):
+            Journal(url)
+
+    def test_a_missing_database_is_named(self, server):
+        with pytest.raises(ValueError, match=r"turns you away.*does not exist"):
+            Journal(server.url("nowhere"), create=True)
+
+    def test_a_wrong_password_is_said_and_not_shown(self, server):
+        with pytest.raises(ValueError, match=r"turns you away.*password authentication failed") as caught:
+            Journal(server.url("postgres", password="swordfish"))
+        assert "swordfish" not in everything_said(caught.value)
+
+
+def everything_said(error):
+    """Return all messages of an error and of those it came from."""
+    said = []
+    while error is not None:
+        said += [str(error), repr(error)]
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return "\n".join(said)
+
+
+SECRET = [
+    f"postgresql://keeper:{PASSWORD}@127.0.0.1:1/survey",
+    f"postgresql://keeper@127.0.0.1:1/survey?password={PASSWORD}",
+    f"postgresql://keeper:{PASSWORD}@127.0.0.1:port/survey",
+    f"postgresql://keeper:{PASSWORD}@127.0.0.1:1/survey?no_such_option=1",
+    f"postgresql://keeper:{PASSWORD}@127.0.0.1:1/survey?timeout=soon",
+    f"mysql://keeper:{PASSWORD}@localhost/survey",
+    f"mysql+{PASSWORD}://keeper:{PASSWORD}@localhost/survey",
+    f"sqlite://keeper:{PASSWORD}@localhost/survey.db",
+    f"sqlite:///survey.db?password={PASSWORD}",
+    f"://keeper:{PASSWORD}@localhost/survey",
+]
+
+
+@pytest.mark.parametrize("url", SECRET)
+def test_passwords_are_never_shown(url):
+    with pytest.raises((ValueError, OSError)) as caught:
+        Journal(url, create=True)
+    assert PASSWORD not in everything_said(caught.value)
+
+
+BAD = [
+    "",
+    ":memory:",
+    "sqlite://",
+    "sqlite:///",
+    "sqlite:///:memory:",
+    "sqlite:///survey.db?mode=memory&uri=true",
+    "sqlite:///survey.db?cache=shared",
+    "sqlite:///survey.db?timeout=soon",
+    "sqlite:///survey.db?timeout=-1",
+    "sqlite:///survey.db?timeout=nan",
+    "sqlite:///survey.db?timeout=inf",
+    "sqlite:///survey.db?timeout=1&timeout=2",
+    "sqlite://host/survey.db",
+    "mysql://localhost/survey",
+    "https://example.org/survey.db",
+    "nonsense://",
+    "://",
+    "file://survey.db",
+    "nul\0.db",
+]
+
+
+@pytest.mark.parametrize("url", BAD)
+def test_what_names_no_database_is_refused_in_words(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"(a study is kept|a database must be given).* but .*Name one such as sqlite"):
+        Journal(url, create=True)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,256 @@
+"""What the tests of studies stand on: a PostgreSQL server of their own, a proxy that cuts lines, other processes."""
+
+import gc
+import multiprocessing
+import os
+import pwd
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+import sqlalchemy as sa
+
+from corrbandits.study.journal import Journal, Taken
+
+PASSWORD = "hunter2"
+NEWLY = multiprocessing.get_context("forkserver")
+"""Processes forked from one that has imported what they need and nothing else: quick to start, free to be killed."""
+NEWLY.set_forkserver_preload(["corrbandits.study", "pandas", "psycopg", "pytest", "scipy.spatial.distance", "sqlite3"])
+
+
+def binary(name: str) -> str:
+    """Return where a program of PostgreSQL is; Debian keeps them off the PATH."""
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
+    if not (program := shutil.which(name) or (found or [None])[-1]):
+        raise FileNotFoundError(f"these tests start a PostgreSQL server, but there is no {name}: install postgresql.")
+    return str(program)
+
+
+def unprivileged() -> dict[str, int]:
+    """Return whom to run as, for `subprocess`: the server refuses root, and root may write what is read-only."""
+    if os.geteuid():
+        return {}
+    known = {user.pw_name: user for user in pwd.getpwall()}
+    user = known.get("postgres") or known["nobody"]
+    return {"user": user.pw_uid, "group": user.pw_gid}
+
+
+def open_directory() -> Path:
+    """Return a new directory that whoever we run as may enter and write; pytest's own are closed to them."""
+    directory = Path(tempfile.mkdtemp(prefix="corrbandits-tests-"))
+    if user := unprivileged():
+        os.chown(directory, user["user"], user["group"])
+    return directory
+
+
+class Server:
+    """A PostgreSQL server on a free port of 127.0.0.1, all its settings as they come: what it has committed is synced.
+
+    A process beside it holds our pipe: when we end, however we end, it stops the server and removes the files.
+    """
+
+    def __init__(self) -> None:
+        self.directory = open_directory()
+        self.data = self.directory / "data"
+        stop = f"read _; '{binary('pg_ctl')}' stop -s -m immediate -D '{self.data}'; rm -rf '{self.directory}'"
+        self._guard = subprocess.Popen(
+            ["sh", "-c", stop],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # so that an interrupt from the keyboard spares it
+            **self._as(),
+        )
+        try:
+            (self.directory / "password").write_text(PASSWORD)
+            options = ["--username=keeper", f"--pwfile={self.directory / 'password'}", "--auth=scram-sha-256"]
+            self._run("initdb", "-D", self.data, *options, "--locale=C", "--encoding=UTF8")
+            for attempt in range(5):
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", 0))
+                    self.port = free.getsockname()[1]
+                try:
+                    self.start()
+                    break
+                except RuntimeError:  # another took the port meanwhile
+                    if attempt == 4:
+                        raise
+        except BaseException:
+            self.end()
+            raise
+
+    def start(self) -> None:
+        """Start, and return when it answers."""
+        settings = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories="
+        self._run("pg_ctl", "start", "-w", "-s", "-D", self.data, "-l", self.directory / "log", "-o", settings)
+
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop as in a crash: without a word to the sessions, and the log is replayed at the next start."""
+        self._run("pg_ctl", "stop", "-w", "-s", "-m", mode, "-D", self.data)
+
+    @property
+    def process(self) -> int:
+        """The number of its first process."""
+        return int((self.data / "postmaster.pid").read_text().split()[0])
+
+    @property
+    def running(self) -> bool:
+        command = [binary("pg_ctl"), "status", "-D", self.data]
+        return subprocess.run(command, capture_output=True, **self._as()).returncode == 0
+
+    def url(self, database: str, password: str = PASSWORD, port: int | None = None) -> str:
+        return f"postgresql://keeper:{password}@127.0.0.1:{port or self.port}/{database}"
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple]:
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def database(self) -> Iterator[str]:
+        """Yield the URL of a new, empty database; whatever a test did to the server, it runs."""
+        if not self.running:
+            self.start()
+        name = f"test_{uuid.uuid4().hex}"
+        self.execute(f"CREATE DATABASE {name}")
+        try:
+            yield self.url(name)
+        finally:
+            if not self.running:
+                self.start()
+            self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def end(self) -> None:
+        self._guard.stdin.close()
+        self._guard.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _as(self) -> dict[str, object]:
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+        return {"env": ours | {"LC_ALL": "C"}, "cwd": self.directory, **unprivileged()}
+
+    def _run(self, program: str, *arguments: object) -> None:
+        # into a file: a pipe would be held open by the server, and we would wait for its end
+        with (self.directory / "said").open("w+") as said:
+            command = [binary(program), *map(str, arguments)]
+            code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **self._as()).returncode
+            said.seek(0)
+            if code:
+                log = self.directory / "log"
+                raise RuntimeError(f"{program}: {said.read()}\n{log.read_text()[-2000:] if log.exists() else ''}")
+
+
+class Proxy:
+    """Stands between a journal and a server; cuts the line when a word goes by, before it or after it was acted on."""
+
+    def __init__(self, port: int) -> None:
+        self.word: bytes | None = None
+        self.acted_on = False
+        self._server = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut_at(self, word: bytes | None, *, acted_on: bool = False) -> None:
+        self.acted_on, self.word = acted_on, word
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._carry, args=(client,), daemon=True).start()
+
+    def _carry(self, client: socket.socket) -> None:
+        with client, socket.create_connection(("127.0.0.1", self._server), timeout=10) as server, suppress(OSError):
+            other = {client: server, server: client}
+            while True:
+                for line in select.select(list(other), [], [])[0]:
+                    said = line.recv(1 << 16)
+                    if self.word and line is client and self.word in said:
+                        if self.acted_on:
+                            server.sendall(said)
+                            server.recv(1)  # it was done, and the answer stays here
+                        return
+                    if not said:
+                        return
+                    other[line].sendall(said)
+
+
+# what other processes do: here, so that they need to import little
+
+
+def append_some(url: str, study: int, writer: int, count: int) -> None:
+    """Append so many events through a journal of one's own."""
+    journal = Journal(url)
+    append_through(journal, study, writer, count)
+    journal.close()
+
+
+def append_through(journal: Journal, study: int, writer: int, count: int) -> None:
+    """Append so many events, each wherever the end then is."""
+    end = 0
+    for k in range(count):
+        while True:
+            end += len(journal.read(study, end))
+            try:
+                journal.append(study, end + 1, [f"{writer} {k} first", f"{writer} {k} second"])
+                break
+            except Taken:
+                continue
+
+
+def create_and_enrol(url: str, name: str, gate: object) -> None:
+    """Wait for the others, and then all at once make the tables and a study."""
+    gate.wait(60)
+    journal = Journal(url, create=True)
+    journal.enrol(name, ["created"])
+    journal.close()
+
+
+def use_after_fork(url: str, study: int) -> None:
+    """Fork with a connection open: the child and the parent go on, the child drops what it got, the parent goes on."""
+    journal = Journal(url)
+    journal.append(study, 2, ["parent"])
+    new = []
+    sa.event.listen(journal._database._engine, "connect", lambda *_: new.append(os.getpid()))
+    for end in ("by itself", "with its parent's connections"):
+        if not (child := os.fork()):
+            code = 1
+            try:
+                if end == "by itself":
+                    journal.append(study, 3, ["child"])
+                del journal
+                gc.collect()
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert journal.read(study, 0) == ["created", "parent", "child"]
+    journal.append(study, 4, ["parent again"])
+    assert not new, "the parent's connection was closed by its child"
+    journal.close()
+
+
+def together(target: object, *arguments: tuple) -> None:
+    """Run a function in processes of their own, one for each tuple of arguments, and see that all of them succeed."""
+    processes = [NEWLY.Process(target=target, args=each) for each in arguments]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+        if process.is_alive():
+            process.kill()
+    assert [process.exitcode for process in processes] == [0] * len(processes)

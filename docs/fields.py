@@ -120,7 +120,7 @@ def table(directory, most, horizon, runs):
     """Return the table of all fields in a directory."""
     fields = [read(path) for path in sorted(Path(directory).glob("*.txt"))]
     if len(fields) < 2:
-        sys.exit(f"{directory} must hold two fields or more, files such as wiebe.txt, but {len(fields)} came.")
+        sys.exit(f"{directory} must hold two fields or more, files such as wiebe.txt, got {len(fields)}.")
     halves = [field.halves(most) for field in fields]
     fits = [known.fitted() for known, _ in halves]
     head = ("field", "prior from", "plots", "length", "regret of UCL, uninformative", *COLUMNS)

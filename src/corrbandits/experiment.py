@@ -56,7 +56,7 @@ A_DRAW = 'draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1
 
 
 class ExperimentError(ValueError):
-    """What is wrong in an experiment file: the file, the line, what was expected, what came, what to do."""
+    """What is wrong in an experiment file: the file, the line, what was expected, what was given, what to do."""
 
 
 @final
@@ -120,7 +120,7 @@ class Arms:
     def named(self, key: str, name: str) -> Array:
         """Return the column of a name; refuse it, on behalf of a key, where there is no CSV file."""
         if self.csv is None:
-            raise ValueError(f'{key} must go with csv = "sites.csv" in [arms], but no file came. Name one there.')
+            raise ValueError(f'{key} must go with csv = "sites.csv" in [arms], got no file. Name one there.')
         return numeric_column(self.columns, name, self.csv)
 
     def coordinates(self) -> Array:
@@ -153,10 +153,10 @@ def _listed_arms(table: Table) -> Arms:
         if way == "csv":
             return _arms_of_csv(table.file.parent / checks.text("csv", value))
         if way == "grid" and not (isinstance(value, list) and len(value) == 2):
-            raise ValueError(f"grid must be [rows, columns], such as [10, 10], but {value!r:.60} came.")
+            raise ValueError(f"grid must be [rows, columns], such as [10, 10], got {value!r:.60}.")
         sides = [checks.integer(way, side, least=1) for side in (value if way == "grid" else [value])]
         if (count := math.prod(sides)) > landscapes.MOST_ARMS:
-            raise ValueError(f"{way} must give at most {landscapes.MOST_ARMS:,} arms, but {count:,} came.")
+            raise ValueError(f"{way} must give at most {landscapes.MOST_ARMS:,} arms, got {count:,}.")
         return Arms(count) if way == "count" else Arms(count, landscapes.grid(*sides), tuple(sides))
 
 
@@ -180,7 +180,7 @@ def _environment(top: Table, truth: Table, arms: Arms, *, family: bool) -> Envir
             return _unseen(truth, arms)
         only = f" {families[0]} in [stress] is for `corrbandits stress` alone." if families else ""
         raise truth.error(
-            f"one of {', '.join(SURFACE)} is needed, but none came.{only} Add one, such as: {_surface_example(top)}"
+            f"one of {', '.join(SURFACE)} is needed, got none.{only} Add one, such as: {_surface_example(top)}"
         )
     way = truth.one_of(SURFACE)
     bernoulli = "rewards" in truth.values and truth.choice("rewards", {"gaussian": False, "bernoulli": True})
@@ -210,7 +210,7 @@ def _surface(truth: Table, arms: Arms) -> GaussianBandit:
     surface = truth.choice("landscape", LANDSCAPES)()
     if arms.shape != surface.shape:
         raise ValueError(
-            f"landscape must go with [arms] grid = {list(surface.shape or ())}, but other arms came. Leave [arms] out."
+            f"landscape must go with [arms] grid = {list(surface.shape or ())}, got other arms. Leave [arms] out."
         )
     return surface
 
@@ -222,8 +222,8 @@ def _means(truth: Table, arms: Arms, way: str) -> Array:
         return _drawn(truth.table("draw", A_DRAW), arms)
     means = checks.finite("means", truth.values[way])
     if means.shape != (arms.count,):
-        came = len(means) if means.ndim == 1 else f"an array of shape {means.shape}"
-        raise ValueError(f"means must be {arms.count} numbers, one per arm of [arms], but {came} came.")
+        given = len(means) if means.ndim == 1 else f"an array of shape {means.shape}"
+        raise ValueError(f"means must be {arms.count} numbers, one per arm of [arms], got {given}.")
     return means
 
 
@@ -264,7 +264,7 @@ def gaussian_parts(table: Table, way: str, arms: Arms, environment: Environment)
     values = table.values
     mean = values.get("mean", 0.0)
     if isinstance(mean, str):
-        raise TypeError(f'mean must be a number or a list, but text came. For a column of the csv, column = "{mean}".')
+        raise TypeError(f'mean must be a number or a list, got text. For a column of the csv, column = "{mean}".')
     if "column" in values:
         mean = arms.column(table, table.one_of(("mean", "column")))
     common = {"mean": mean, "noise_variance": values.get("noise_variance", environment.noise_variance)}

@@ -140,14 +140,12 @@ class Stationary(Kernel):
     def __post_init__(self) -> None:
         length = checks.finite("length", self.length)
         if length.ndim > 1 or not length.size or not (length > 0).all():
-            raise ValueError(f"length must be one number above 0, or one per dimension, but {self.length} came.")
+            raise ValueError(f"length must be one number above 0, or one per dimension, got {self.length}.")
         checks.set_field(self, "length", tuple(length.tolist()) if length.ndim else float(length))
         if self.distance not in ("euclidean", "cityblock", "great_circle", "chordal"):
-            raise ValueError(
-                f"distance must be euclidean, cityblock, great_circle or chordal, but {self.distance!r} came."
-            )
+            raise ValueError(f"distance must be euclidean, cityblock, great_circle or chordal, got {self.distance!r}.")
         if length.ndim and self.distance in ("great_circle", "chordal"):
-            raise ValueError(f"a {self.distance} distance takes one length, in km, but {length.size} came.")
+            raise ValueError(f"a {self.distance} distance takes one length, in km, got {length.size}.")
         if self.distance in ("cityblock", "great_circle") and not isinstance(self, Exponential):
             instead = "euclidean" if self.distance == "cityblock" else "chordal"
             raise ValueError(
@@ -319,8 +317,8 @@ def _with_deviations(points: Any) -> Array:
     x = checks.points("points", points)
     if x.shape[1] < 2 or not (x[:, -1] >= 0).all():
         raise ValueError(
-            "WithDeviations needs a standard deviation, at least 0, behind the coordinates of each point, but "
-            f"{x[x[:, -1].argmin()].tolist()} came."
+            "WithDeviations needs a standard deviation, at least 0, behind the coordinates of each point, got "
+            f"{x[x[:, -1].argmin()].tolist()}."
         )
     return x
 
@@ -330,7 +328,7 @@ def _on_unit_sphere(degrees: Array) -> Array:
     if degrees.shape[1] != 2 or np.abs(degrees[:, 0]).max() > 90:
         raise ValueError(
             "on the globe a point is latitude (-90 to 90) and longitude in degrees, in this order, "
-            f"but {degrees[np.abs(degrees[:, 0]).argmax()].tolist()} came."
+            f"got {degrees[np.abs(degrees[:, 0]).argmax()].tolist()}."
         )
     latitude, longitude = np.radians(degrees).T
     towards_pole, across = np.sin(latitude), np.cos(latitude)

@@ -145,7 +145,7 @@ def test_it_goes_into_vectors():
 
 @pytest.mark.parametrize(
     ("action", "message"),
-    [(-1, "at least 0, but -1"), (100, "from 0 to 99, but 100"), (1.5, "whole number, but 1.5"), (True, "whole")],
+    [(-1, "at least 0, got -1"), (100, "from 0 to 99, got 100"), (1.5, "whole number, got 1.5"), (True, "whole")],
 )
 def test_a_bad_action_is_refused_and_takes_no_step(action, message):
     env = BanditEnv(SURFACE, horizon=1)
@@ -157,13 +157,13 @@ def test_a_bad_action_is_refused_and_takes_no_step(action, message):
 
 def test_steps_outside_an_episode_and_bad_arguments_are_refused():
     env = BanditEnv(SURFACE, horizon=1)
-    with pytest.raises(gymnasium.error.ResetNeeded, match="came before"):
+    with pytest.raises(gymnasium.error.ResetNeeded, match="Call reset"):
         env.step(0)
     env.reset(seed=0)
     env.step(0)
     with pytest.raises(gymnasium.error.ResetNeeded, match="after the last"):
         env.step(0)
-    with pytest.raises(ValueError, match="without options, but"):
+    with pytest.raises(ValueError, match="without options, got"):
         env.reset(options={"arm": 3})
     with pytest.raises(ValueError, match="horizon must be at least 1"):
         BanditEnv(SURFACE, horizon=0)
@@ -610,10 +610,10 @@ def test_text_is_no_number():
         ({"x": []}, "'x' needs at least one value"),
         ({"x": [1, 1.0]}, "must differ from each other"),
         ({"x": [0.3, 0.1 + 0.2]}, "must differ from each other"),
-        ({"x": [1, math.nan]}, "must be text, a number, a bool or None, but nan"),
-        ({"x": [(1, 2)]}, r"must be text, a number, a bool or None, but \(1, 2\)"),
-        ({"x": FloatDistribution(0, 1)}, "finitely many values, but FloatDistribution.*Give it a step"),
-        ({3: [1, 2]}, "a parameter's name must be text, but 3"),
+        ({"x": [1, math.nan]}, "must be text, a number, a bool or None, got nan"),
+        ({"x": [(1, 2)]}, r"must be text, a number, a bool or None, got \(1, 2\)"),
+        ({"x": FloatDistribution(0, 1)}, "finitely many values, got FloatDistribution.*Give it a step"),
+        ({3: [1, 2]}, "a parameter's name must be text, got 3"),
         ({"x": [1, 2, 3]}, "the prior has 2 arms, but the search space has 3 points"),
     ],
 )
@@ -630,7 +630,7 @@ def test_bad_arguments_are_refused():
         CorrelatedUCLSampler(space, prior, policy="UCL")
     with pytest.raises(TypeError, match="seed must be a whole number"):
         CorrelatedUCLSampler(space, prior, seed=None)
-    with pytest.raises(TypeError, match="CorrelatedUCL needs a Gaussian belief, but a Beta"):
+    with pytest.raises(TypeError, match="CorrelatedUCL needs a Gaussian belief, got a Beta"):
         CorrelatedUCLSampler(space, cb.Beta(arms=2))
     with pytest.raises(TypeError, match=r"the values of 'y' are .*Give a prior over the arms instead"):
         CorrelatedUCLSampler.from_kernel({"x": [1, 2], "y": [1, "b"]}, SMOOTH, noise_variance=1.0)
@@ -639,7 +639,7 @@ def test_bad_arguments_are_refused():
 def test_a_reward_that_the_prior_cannot_take_is_refused():
     study = study_of(CorrelatedUCLSampler({"x": [0, 1]}, cb.Beta(arms=2), policy=cb.UCL()))
     study.add_trials([told(0, 0.5), told(0, 0.5)])  # their sum is a whole number
-    with pytest.raises(ValueError, match=r"rewards 0 or 1, but 0\.5 came"):
+    with pytest.raises(ValueError, match=r"rewards 0 or 1, got 0\.5"):
         study.ask().suggest_int("x", 0, 1)
 
 

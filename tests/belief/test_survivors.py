@@ -256,8 +256,8 @@ def test_an_implicit_belief_stands_beside_others():
     ("beliefs", "error", "message"),
     [
         ([], ValueError, "at least one belief"),
-        ([Beta(arms=5)], TypeError, "a Beta came"),
-        ([ELIMINATIONS["three lengths"]], TypeError, "an? Elimination came"),
+        ([Beta(arms=5)], TypeError, "got a Beta"),
+        ([ELIMINATIONS["three lengths"]], TypeError, "got an? Elimination"),
         ([Independent(noise_variance=1.0, arms=5)], ValueError, "infinite variance has no evidence"),
         (
             [correlated(3.0, noise=4.0), correlated(3.0, noise=9.0)],
@@ -364,7 +364,7 @@ def test_lengths_per_dimension_are_told_apart():
     [
         ({"kernel": Exponential(1.0) + Exponential(2.0)}, TypeError, "not of sums, products or functions"),
         ({"kernel": lambda x, y: np.ones((len(x), len(y)))}, TypeError, "not of sums, products or functions"),
-        ({"kernel": None}, TypeError, "None came"),
+        ({"kernel": None}, TypeError, "got None"),
         ({"coordinates": [[0.0, np.nan]]}, ValueError, "coordinates must be finite"),
         ({"noise_variance": 0.0}, ValueError, "noise_variance must be above 0"),
         ({"mean": [1.0, 2.0]}, ValueError, "one number or 5"),

@@ -301,7 +301,7 @@ def test_an_empty_name_of_a_checkpoint_is_refused(tmp_path, monkeypatch, capsys,
     (tmp_path / "small.toml").write_text(SMALL)
     monkeypatch.chdir(tmp_path / "new")
     assert here(monkeypatch, "simulate", "../small.toml", *arguments) == 2
-    assert "--checkpoint must be the name of a directory, but an empty one came" in capsys.readouterr().err
+    assert "--checkpoint must be the name of a directory, got an empty one" in capsys.readouterr().err
     assert not list((tmp_path / "new").iterdir())
 
 

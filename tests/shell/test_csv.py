@@ -37,7 +37,7 @@ def test_a_csv_reads_alike_with_any_line_end_and_with_or_without_a_byte_order_ma
 
 def test_lines_are_those_of_the_file_after_an_entry_of_several_lines(csv):
     path = csv('name,x\n"two\nlines",1\n\nplain,oops\n')
-    with pytest.raises(ValueError, match=r"sites\.csv, line 5: column 'x' must hold finite numbers .*'oops' came"):
+    with pytest.raises(ValueError, match=r"sites\.csv, line 5: column 'x' must hold finite numbers .*got 'oops'"):
         numbers(path, "x")
 
 
@@ -55,12 +55,12 @@ def test_only_finite_decimal_numbers_are_numbers(csv, entry):
         ("x,y\n", r"line 1: expected rows below the header"),
         ("\nx,y,x\n1,2,3\n", r"line 2: expected different names, but two columns are called 'x'. Rename one"),
         ("x,,y\n1,2,3\n", r"line 1: expected a name for column 2, but it is empty"),
-        ("x,y\n1,2\n3\n", r"line 3: expected 2 entries, one per column, but 1 came"),
-        ("x,y\n1,2\n\n3,5,1\n", r"line 4: expected 2 entries, .* but 3 came. .* decimals take a point"),
-        ("x;y\n1;2\n", r"line 1: expected names separated by commas, but 'x;y' came"),
+        ("x,y\n1,2\n3\n", r"line 3: expected 2 entries, one per column, got 1"),
+        ("x,y\n1,2\n\n3,5,1\n", r"line 4: expected 2 entries, .* got 3. .* decimals take a point"),
+        ("x;y\n1;2\n", r"line 1: expected names separated by commas, got 'x;y'"),
         ('x,y\n1,2\n"3,4\n5,6\n', r"line 3: expected entries separated by commas, .*Close every double quote"),
         ('x,y\n1,2\n"3"3,4\n', r"line 3: expected entries separated by commas"),
-        (b"x,y\n1,2\n\xff\xfe,4\n", r"line 3: expected text in UTF-8, but the byte 0xff came. Save it as UTF-8"),
+        (b"x,y\n1,2\n\xff\xfe,4\n", r"line 3: expected text in UTF-8, got the byte 0xff. Save it as UTF-8"),
         ("x,y\n1,2\n".encode("utf-16"), r"line 1: expected text in UTF-8"),
     ],
 )
@@ -223,7 +223,7 @@ def table(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a = 1\nb = = 2\n", r"file\.toml, line 2: expected TOML, but this came: Invalid value \(column 5\)\. TOML is"),
+        ("a = 1\nb = = 2\n", r"file\.toml, line 2: expected TOML, got this: Invalid value \(column 5\)\. TOML is"),
         ("a = 1\n\na = 2\n", r"file\.toml, line 3: expected TOML, .*Cannot overwrite"),
         ("[a]\n[b]\n[a]\n", r"file\.toml, line 3: expected TOML, .*twice"),
         ("a = 1\nb = [1,\n", r"file\.toml, line \d: expected TOML"),
@@ -253,8 +253,8 @@ def test_an_error_stands_at_its_key_or_at_the_table_nearest_around_it(table):
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ("a must be above 0, but -1 came.", 2),
-        ("a belief needs a prior, but a Beta came.", 1),  # the article is not the key
+        ("a must be above 0, got -1.", 2),
+        ("a belief needs a prior, got a Beta.", 1),  # the article is not the key
         ("variance must be above 0.", 4),
         ("noise_variance must be above 0.", 1),  # not given here, and not the same as variance
         ("it was given a horizon of 3.", 3),

@@ -174,7 +174,7 @@ def test_what_is_no_name_of_a_directory_is_refused(name):
 
 
 def test_a_name_with_a_null_character_is_refused_in_words():
-    with pytest.raises(ValueError, match=r"checkpoint must be the name of a directory, but 'a\\x00b' came"):
+    with pytest.raises(ValueError, match=r"checkpoint must be the name of a directory, got 'a\\x00b'"):
         simulate(**FEW, checkpoint="a\0b")
     for name in ("", b"x"):
         with pytest.raises(TypeError, match="checkpoint must be the name of a directory"):

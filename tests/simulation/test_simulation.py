@@ -190,11 +190,11 @@ def test_what_is_not_a_trace_is_refused_in_words(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"horizon": 0}, ValueError, "horizon must be at least 1, but 0 came"),
+        ({"horizon": 0}, ValueError, "horizon must be at least 1, got 0"),
         ({"horizon": 2.5}, TypeError, "horizon must be a whole number"),
         ({"runs": 0}, ValueError, "runs must be at least 1"),
         ({"runs": True}, TypeError, "runs must be a whole number"),
-        ({"seed": "7"}, TypeError, "seed must be a whole number, but '7'"),
+        ({"seed": "7"}, TypeError, "seed must be a whole number, got '7'"),
         ({"seed": 1.0}, TypeError, "seed must be a whole number"),
         ({"seed": -1}, ValueError, "seed must be at least 0"),
         ({"seed": None}, TypeError, "seed must be a whole number"),
@@ -202,7 +202,7 @@ def test_what_is_not_a_trace_is_refused_in_words(tmp_path):
         ({"engine": "gpu"}, ValueError, "engine must be auto, compiled or reference"),
         ({"policies": {}}, TypeError, "dictionary of name"),
         ({"policies": {"a": UCL()}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
-        ({"policies": {"a": (FLAT, UCL())}}, TypeError, r"but <Independent belief on 9 arms.* came, no Policy"),
+        ({"policies": {"a": (FLAT, UCL())}}, TypeError, r"got <Independent belief on 9 arms.*, no Policy"),
         ({"policies": {3: (UCL(), FLAT)}}, TypeError, "name must be text"),
         ({"policies": {"a\0": (UCL(), FLAT)}}, TypeError, "name must be text"),
         ({"policies": {"a": (UCL(), FLAT, 1)}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
@@ -440,11 +440,11 @@ def test_by_default_times_are_spread_up_to_the_horizon(horizon):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"record": "some"}, ValueError, "record must be full or summary, but 'some' came"),
+        ({"record": "some"}, ValueError, "record must be full or summary, got 'some'"),
         ({"record": None}, ValueError, "record must be full or summary"),
         ({"times": [1, 2]}, ValueError, "times go with record='summary'"),
         ({"record": "summary", "times": []}, ValueError, "whole numbers from 1 to 20"),
-        ({"record": "summary", "times": [0, 5]}, ValueError, "whole numbers from 1 to 20, the horizon, but"),
+        ({"record": "summary", "times": [0, 5]}, ValueError, "whole numbers from 1 to 20, the horizon, got"),
         ({"record": "summary", "times": [5, 21]}, ValueError, "whole numbers from 1 to 20"),
         ({"record": "summary", "times": [1.5]}, ValueError, "whole numbers from 1 to 20"),
         ({"record": "summary", "times": [np.nan]}, ValueError, "times must be finite"),

@@ -46,7 +46,7 @@ def test_a_trace_can_be_pickled():
 
 @pytest.mark.parametrize("quantity", ["foo", "data", "save", None, ["regret"]])
 def test_a_band_of_something_else_is_refused_with_what_there_is(quantity):
-    with pytest.raises(ValueError, match="one of arms, rewards, counts, initialisation, regret, but"):
+    with pytest.raises(ValueError, match="one of arms, rewards, counts, initialisation, regret, got"):
         traced("one").band(quantity)
 
 
@@ -115,7 +115,7 @@ def test_a_summary_says_what_it_has_not():
     for name in ("arms", "rewards"):
         with pytest.raises(AttributeError, match=rf"but not the {name}\. Simulate again with record='full'"):
             getattr(trace, name)
-        with pytest.raises(ValueError, match=f"one of counts, initialisation, regret, but '{name}' came"):
+        with pytest.raises(ValueError, match=f"one of counts, initialisation, regret, got '{name}'"):
             trace.band(name)
 
 

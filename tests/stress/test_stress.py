@@ -199,7 +199,7 @@ def test_the_runs_are_spread_over_a_family_and_all_meet_the_same():
 
 
 def test_a_family_of_more_surfaces_than_runs_is_refused_since_some_would_not_be_met():
-    with pytest.raises(ValueError, match="runs must be at least 5, so that every surface of the family is met, but 3"):
+    with pytest.raises(ValueError, match="runs must be at least 5, so that every surface of the family is met, got 3"):
         stressed(0.0, truth=[SURFACE] * 5, runs=3, horizon=10)
 
 

@@ -1,4 +1,4 @@
-"""What enters from outside is checked here: each error says what was expected, what came and what to do."""
+"""What enters from outside is checked here: each error says what was expected, what was given and what to do."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def numbers(name: str, value: Any) -> Array:
             raise TypeError(array.dtype)
         result = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, but {_show(value)} came.") from None
+        raise TypeError(f"{name} must be numbers, got {_show(value)}.") from None
     except OverflowError:
-        raise ValueError(f"{name} must fit into a double, but {_show(value)} came.") from None
+        raise ValueError(f"{name} must fit into a double, got {_show(value)}.") from None
     if hasattr(value, "filled") and np.ma.is_masked(value):  # numpy.ma is loaded only when there is a masked array
         raise ValueError(f"{name} must be there for every entry, but some are masked. Leave these arms out.")
     return result
@@ -40,7 +40,7 @@ def finite(name: str, value: Any) -> Array:
     bad = ~np.isfinite(array)
     if bad.any():
         where = f" at {_first(bad)}" if array.ndim else ""
-        raise ValueError(f"{name} must be finite, but {array[bad].flat[0]} came{where}. Remove it or mend its source.")
+        raise ValueError(f"{name} must be finite, got {array[bad].flat[0]}{where}. Remove it or mend its source.")
     return array
 
 
@@ -49,13 +49,13 @@ def number(name: str, value: Any, *, above: float = -np.inf, up_to: float = np.i
     if not isinstance(value, float):
         value = numbers(name, value)
         if value.ndim:
-            raise TypeError(f"{name} must be one number, but an array of shape {value.shape} came.")
+            raise TypeError(f"{name} must be one number, got an array of shape {value.shape}.")
     x = float(value)
     if not (math.isfinite(x) and above < x <= up_to and x >= least):
         low = f"above {above:g}" if above > -np.inf else f"at least {least:g}" if least > -np.inf else ""
         high = f"at most {up_to:g}" if up_to < np.inf else ""
         wanted = " and ".join(part for part in (low, high) if part) or "finite"
-        raise ValueError(f"{name} must be {wanted}, but {x:g} came.")
+        raise ValueError(f"{name} must be {wanted}, got {x:g}.")
     return x
 
 
@@ -64,22 +64,22 @@ def integer(name: str, value: Any, *, least: int) -> int:
     if type(value) is int and least <= value <= MOST:
         return value
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be a whole number, but {value!r} came.")
+        raise TypeError(f"{name} must be a whole number, got {value!r}.")
     try:
         n = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number, but {_show(value)} came.") from None
+        raise TypeError(f"{name} must be a whole number, got {_show(value)}.") from None
     if n < least:
-        raise ValueError(f"{name} must be at least {least}, but {n} came.")
+        raise ValueError(f"{name} must be at least {least}, got {n}.")
     if n > MOST:
-        raise ValueError(f"{name} must be at most {MOST}, but {_show(n)} came.")
+        raise ValueError(f"{name} must be at most {MOST}, got {_show(n)}.")
     return n
 
 
 def text(name: str, value: Any) -> str:
     """Return a string."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be text, but {_show(value)} came.")
+        raise TypeError(f"{name} must be text, got {_show(value)}.")
     return value
 
 
@@ -87,7 +87,7 @@ def arm(value: Any, arms: int) -> int:
     """Return an arm's index, 0 to arms - 1."""
     k = integer("an arm", value, least=0)
     if k >= arms:
-        raise ValueError(f"an arm must be an index from 0 to {arms - 1}, but {k} came.")
+        raise ValueError(f"an arm must be an index from 0 to {arms - 1}, got {k}.")
     return k
 
 
@@ -95,11 +95,11 @@ def arm_array(value: Any, arms: int) -> Integers:
     """Return indices of arms, each 0 to arms - 1."""
     array = _whole(value)
     if array is None:
-        raise TypeError(f"arms must be whole numbers, but {_show(value)} came.")
+        raise TypeError(f"arms must be whole numbers, got {_show(value)}.")
     if array.ndim != 1:
-        raise ValueError(f"arms must be a list of indices, but an array of shape {array.shape} came.")
+        raise ValueError(f"arms must be a list of indices, got an array of shape {array.shape}.")
     for k in array[(array < 0) | (array >= arms)][:1]:
-        raise ValueError(f"arms must be indices from 0 to {arms - 1}, but {k} came.")
+        raise ValueError(f"arms must be indices from 0 to {arms - 1}, got {k}.")
     return array.astype(np.int64)
 
 
@@ -107,7 +107,7 @@ def counts(value: Any, arms: int) -> Integers:
     """Return how many rewards each arm gave."""
     array = _whole(value)
     if array is None or array.shape != (arms,) or (array < 0).any() or (array > MOST_COUNT).any():
-        raise ValueError(f"counts must be {arms} whole numbers from 0 to 2^53, one per arm, but {_show(value)} came.")
+        raise ValueError(f"counts must be {arms} whole numbers from 0 to 2^53, one per arm, got {_show(value)}.")
     return array.astype(np.int64)
 
 
@@ -124,7 +124,7 @@ def noise(value: Any, arms: int) -> Array:
     array = per_arm("noise_variance", value, arms)
     if not (array > 0).all():
         raise ValueError(
-            f"noise_variance must be above 0, but {array.min():g} came. "
+            f"noise_variance must be above 0, got {array.min():g}. "
             "An arm measured without noise is known after one pull: give it a very small variance instead."
         )
     return array
@@ -143,7 +143,7 @@ def points(name: str, value: Any) -> Array:
 def generator(who: str, rng: Any) -> np.random.Generator:
     """Return a random generator; a seed is refused, for it would give the same draw each time."""
     if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"{who} draws at random: pass rng=numpy.random.default_rng(seed), but {_show(rng)} came.")
+        raise TypeError(f"{who} draws at random: pass rng=numpy.random.default_rng(seed), got {_show(rng)}.")
     return rng
 
 

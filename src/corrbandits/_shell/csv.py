@@ -33,11 +33,11 @@ def read_columns(path: str | os.PathLike[str]) -> dict[str, Column]:
     for line, row in body:
         if len(row) != len(header):
             raise ValueError(
-                f"{path}, line {line}: expected {len(header)} entries, one per column, but {len(row)} came. "
+                f"{path}, line {line}: expected {len(header)} entries, one per column, got {len(row)}. "
                 "An entry with a comma in it needs double quotes; decimals take a point."
             )
     if not body:
-        raise ValueError(f"{path}, line {header_line}: expected rows below the header, one per arm, but none came.")
+        raise ValueError(f"{path}, line {header_line}: expected rows below the header, one per arm, got none.")
     return {name: [(line, row[k]) for line, row in body] for k, name in enumerate(header)}
 
 
@@ -73,7 +73,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{path}, line {line}: expected text in UTF-8, but the byte {content[error.start]:#04x} came. "
+            f"{path}, line {line}: expected text in UTF-8, got the byte {content[error.start]:#04x}. "
             "Save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
         ) from None
 
@@ -89,7 +89,7 @@ def _rows(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(
-            f"{path}, line {line}: expected entries separated by commas, but this came: {error}. "
+            f"{path}, line {line}: expected entries separated by commas, got this: {error}. "
             "Close every double quote; within quotes, write it twice."
         ) from None
     return rows
@@ -97,7 +97,7 @@ def _rows(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
 
 def _check_header(header: list[str], where: str) -> None:
     if len(header) == 1 and re.search(r"[;\t]", header[0]):
-        raise ValueError(f"{where}: expected names separated by commas, but {header[0]!r} came. Save it with commas.")
+        raise ValueError(f"{where}: expected names separated by commas, got {header[0]!r}. Save it with commas.")
     for k, name in enumerate(header):
         if not name:
             raise ValueError(f"{where}: expected a name for column {k + 1}, but it is empty. Name or remove it.")
@@ -108,5 +108,5 @@ def _check_header(header: list[str], where: str) -> None:
 def _number(text: str, where: str) -> float:
     number = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{where} must hold finite numbers such as 1.5, but {text!r:.60} came. Mend it.")
+        raise ValueError(f"{where} must hold finite numbers such as 1.5, got {text!r:.60}. Mend it.")
     return number

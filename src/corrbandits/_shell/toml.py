@@ -52,7 +52,7 @@ class Table:
                 meant = f" Did you mean {near!r}?" if near else ""
                 raise self.error(f"there is no {kind} {key!r}.{meant} The {kind}s here are {', '.join(allowed)}.", key)
             if key in flags and not isinstance(value, bool):
-                raise self.error(f"{key} must be true or false, without quotes, but {value!r:.60} came.", key)
+                raise self.error(f"{key} must be true or false, without quotes, got {value!r:.60}.", key)
             if key not in flags and _has_flag(value):
                 raise self.error(f"{key} must not be true or false. Write a number or text in its place.", key)
 
@@ -68,10 +68,10 @@ class Table:
         """Return which one of these keys there is; refuse none and several."""
         given = [key for key in self.values if key in keys]
         if not given:
-            raise self.error(f"one of {', '.join(keys)} is needed, but none came. Add one.")
+            raise self.error(f"one of {', '.join(keys)} is needed, got none. Add one.")
         if len(given) > 1:
             both = " and ".join(given)
-            raise self.error(f"only one of {', '.join(keys)} may stand, but {both} came. Remove the others.", given[1])
+            raise self.error(f"only one of {', '.join(keys)} may stand, got {both}. Remove the others.", given[1])
         return given[0]
 
     def choice(self, key: str, choices: Mapping[str, T]) -> T:
@@ -80,21 +80,21 @@ class Table:
         if not isinstance(name, str) or name not in choices:
             near = _near(name, choices)
             meant = f" Did you mean {near!r}?" if near else ""
-            raise self.error(f"{key} must be one of {', '.join(choices)}, but {name!r:.60} came.{meant}", key)
+            raise self.error(f"{key} must be one of {', '.join(choices)}, got {name!r:.60}.{meant}", key)
         return choices[name]
 
     def table(self, key: str, example: str = "...") -> Table:
         """Return the table at a key."""
         value = self.need(key, example)
         if not isinstance(value, dict):
-            raise self.error(f"{key} must be a table, such as {example}, but {value!r:.60} came.", key)
+            raise self.error(f"{key} must be a table, such as {example}, got {value!r:.60}.", key)
         return replace(self, path=(*self.path, key), values=value)
 
     def tables(self, key: str, example: str) -> dict[str, Table]:
         """Return the named tables within the table at a key: one at least, and nothing beside them."""
         within = self.table(key, example)
         if not within.values or "" in within.values:
-            raise within.error(f"a table with a name is needed, but none came. Add one, such as: {example}", "")
+            raise within.error(f"a table with a name is needed, got none. Add one, such as: {example}", "")
         return {name: within.table(name, example) for name in within.values}
 
     @contextmanager
@@ -124,7 +124,7 @@ def read_toml(path: str | os.PathLike[str], refusal: type[ValueError]) -> Table:
         line = int(found[1]) if found else text.rstrip().count("\n") + 1
         what = f"{str(error)[: found.start()]} (column {found[2]})" if found else str(error)
         raise refusal(
-            f"{path}, line {line}: expected TOML, but this came: {what}. "
+            f"{path}, line {line}: expected TOML, got this: {what}. "
             "TOML is lines key = value below a [table], each key once; text takes double quotes, numbers none."
         ) from error
     return Table(Path(path), key_lines(text), refusal, values)

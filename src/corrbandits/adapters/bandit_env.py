@@ -42,9 +42,7 @@ class BanditEnv(gymnasium.Env[np.int64, np.int64]):
 
     def __init__(self, environment: Environment, *, horizon: int) -> None:
         if not isinstance(environment, Environment):
-            raise TypeError(
-                f"environment must be an Environment such as GaussianBandit(...), but {environment!r:.60} came."
-            )
+            raise TypeError(f"environment must be an Environment such as GaussianBandit(...), got {environment!r:.60}.")
         self.environment = environment
         self.horizon = checks.integer("horizon", horizon, least=1)
         self.action_space = gymnasium.spaces.Discrete(environment.arms)
@@ -62,7 +60,7 @@ class BanditEnv(gymnasium.Env[np.int64, np.int64]):
         """
         super().reset(seed=seed)
         if options:
-            raise ValueError(f"a bandit is reset without options, but {options!r:.60} came.")
+            raise ValueError(f"a bandit is reset without options, got {options!r:.60}.")
         self._run = 0 if seed is not None else self._run + 1
         self._noise, self._step = self.environment.noise(self._stream(), self.horizon), 0
         return NOTHING, {}
@@ -72,7 +70,7 @@ class BanditEnv(gymnasium.Env[np.int64, np.int64]):
         arm = checks.arm(action, self.environment.arms)
         if self._step == self._noise.size:
             raise ResetNeeded(
-                f"an episode begins with reset() and has {self.horizon} steps, but step() came "
+                f"an episode begins with reset() and has {self.horizon} steps, got step() "
                 f"{'after the last of them' if self._step else 'before'}. Call reset() first."
             )
         reward = self.environment.reward(arm, self._noise.item(self._step))

@@ -87,9 +87,9 @@ class CorrelatedUCLSampler(BaseSampler):
         self._policy = CorrelatedUCL() if policy is None else policy
         self._seed, self._others = checks.integer("seed", seed, least=0), independent_sampler
         if not isinstance(prior, Belief):
-            raise TypeError(f"prior must be a belief such as Correlated(...), but {prior!r:.60} came.")
+            raise TypeError(f"prior must be a belief such as Correlated(...), got {prior!r:.60}.")
         if not isinstance(self._policy, Policy):
-            raise TypeError(f"policy must be a policy such as CorrelatedUCL(), but {policy!r:.60} came.")
+            raise TypeError(f"policy must be a policy such as CorrelatedUCL(), got {policy!r:.60}.")
         if prior.arms != self._space.arms:
             raise ValueError(f"the prior has {prior.arms} arms, but the search space has {self._space.arms} points.")
         self._policy.pending(prior)  # refuses here the kind of belief it would refuse at the first choice

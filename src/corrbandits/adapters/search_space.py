@@ -33,14 +33,14 @@ class SearchSpace:
     def __init__(self, declared: Mapping[str, Any]) -> None:
         if not isinstance(declared, Mapping) or not declared:
             raise TypeError(
-                "search_space must be a dictionary of each parameter's values, such as {'x': [1, 2, 3]}, but "
-                f"{declared!r:.60} came."
+                "search_space must be a dictionary of each parameter's values, such as {'x': [1, 2, 3]}, got "
+                f"{declared!r:.60}."
             )
         self.values = {checks.text("a parameter's name", name): _values(name, of) for name, of in declared.items()}
         self._places = {name: {_key(value): k for k, value in enumerate(of)} for name, of in self.values.items()}
         for name, of in self.values.items():
             if len(self._places[name]) < len(of):
-                raise ValueError(f"the values of {name!r} must differ from each other, but {of!r:.80} came.")
+                raise ValueError(f"the values of {name!r} must differ from each other, got {of!r:.80}.")
         self._shape = tuple(len(of) for of in self.values.values())
 
     @property
@@ -104,11 +104,11 @@ def _values(name: str, given: Any) -> list[Value]:
     if isinstance(given, BaseDistribution):
         given = _enumerated(name, given)
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"the values of {name!r} must be a list, such as [1, 2, 3], but {given!r:.60} came.")
+        raise TypeError(f"the values of {name!r} must be a list, such as [1, 2, 3], got {given!r:.60}.")
     values = [value.item() if isinstance(value, np.generic) else value for value in given]
     for value in values:
         if not (value is None or isinstance(value, (str, int, float))) or value != value:  # as NaN, never found again
-            raise TypeError(f"a value of {name!r} must be text, a number, a bool or None, but {value!r:.60} came.")
+            raise TypeError(f"a value of {name!r} must be text, a number, a bool or None, got {value!r:.60}.")
     if not values:
         raise ValueError(f"{name!r} needs at least one value, but its list is empty.")
     return values
@@ -123,7 +123,7 @@ def _enumerated(name: str, distribution: BaseDistribution) -> Iterable[Value]:
         # in decimals, as Optuna counts the steps itself: 0.3, not 0.30000000000000004
         low, high, step = (Decimal(str(x)) for x in (distribution.low, distribution.high, distribution.step))
         return [float(low + k * step) for k in range(int((high - low) / step) + 1)]
-    raise ValueError(f"{name!r} must have finitely many values, but {distribution} came. Give it a step, or a list.")
+    raise ValueError(f"{name!r} must have finitely many values, got {distribution}. Give it a step, or a list.")
 
 
 def _key(value: Any) -> Any:

@@ -62,7 +62,7 @@ class Belief(ABC):
         rewards = np.atleast_1d(checks.finite("rewards", reward))
         if rewards.shape != arms.shape:
             raise ValueError(
-                f"as many rewards as arms are needed, but {arms.size} arms and rewards of shape {rewards.shape} came."
+                f"as many rewards as arms are needed, got {arms.size} arms and rewards of shape {rewards.shape}."
             )
         entries = zip(arms.tolist(), rewards.tolist(), strict=True)
         return self._after((k, 1, self.checked_reward(r)) for k, r in entries)
@@ -73,7 +73,7 @@ class Belief(ABC):
         total = checks.per_arm("sums", sums, self.arms)
         if total[number == 0].any():
             arm = int(np.flatnonzero((number == 0) & (total != 0))[0])
-            raise ValueError(f"an arm without rewards sums to 0, but {total[arm]:g} came for arm {arm}.")
+            raise ValueError(f"an arm without rewards sums to 0, got {total[arm]:g} for arm {arm}.")
         seen = np.flatnonzero(number)
         return self._after(zip(seen.tolist(), number[seen].tolist(), total[seen].tolist(), strict=True))
 

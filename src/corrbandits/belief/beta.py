@@ -83,7 +83,7 @@ class Beta(Belief):
         """Return a reward, 0 or 1; refuse another."""
         r = super().checked_reward(reward)
         if r not in (0.0, 1.0):
-            raise ValueError(f"a Beta belief takes rewards 0 or 1, but {r:g} came.")
+            raise ValueError(f"a Beta belief takes rewards 0 or 1, got {r:g}.")
         return r
 
     def observe_all(self, counts: Any, sums: Any) -> Self:

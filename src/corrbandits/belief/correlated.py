@@ -94,7 +94,7 @@ class Correlated(GaussianBelief):
         else:
             raise TypeError(
                 "give either covariance=matrix, or kernel=... and coordinates=..., not both or neither; a kernel is "
-                f"called with two sets of points, such as Exponential(3.0), but {kernel!r} came."
+                f"called with two sets of points, such as Exponential(3.0), got {kernel!r}."
             )
         matrix = refuse_indefinite(matrix)
         arms = len(matrix)
@@ -133,7 +133,7 @@ class Correlated(GaussianBelief):
         return limits
 
     def sample(self, rng: np.random.Generator) -> Array:
-        """Return one draw of all mean rewards, in O(N^2) but for the first from a prior and all that came of it.
+        """Return one draw of all mean rewards, in O(N^2) after the first draw from a prior.
 
         It takes N standard normals from `rng`, then one for each arm seen or awaited, in their order. A belief so
         sure that a correction of a draw from its prior would lose too many digits takes N, and O(N^3), every time.

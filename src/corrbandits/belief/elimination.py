@@ -176,12 +176,12 @@ def _side_by_side(beliefs: Any) -> tuple[GaussianBelief, ...]:
     """Return the beliefs; refuse those that cannot stand side by side."""
     given = tuple(beliefs)
     if not given:
-        raise ValueError("Elimination needs at least one belief, but none came.")
+        raise ValueError("Elimination needs at least one belief, got none.")
     for belief in given:
         if not isinstance(belief, (Independent, Correlated, Implicit)):
             raise TypeError(
-                "Elimination takes Independent, Correlated and Implicit beliefs, whose evidence is known, but a "
-                f"{type(belief).__name__} came."
+                "Elimination takes Independent, Correlated and Implicit beliefs, whose evidence is known, "
+                f"got a {type(belief).__name__}."
             )
         if belief.counts.any() or belief.awaited:
             raise ValueError("Elimination takes priors, which have seen nothing; tell it the rewards instead.")

@@ -61,8 +61,7 @@ def log_evidence(belief: Belief) -> float:
         mean, K = belief._prior_mean[arms], belief._prior.block(arms, arms)
     else:
         raise TypeError(
-            "the evidence is known of Independent, Correlated and Implicit beliefs, "
-            f"but a {type(belief).__name__} came."
+            f"the evidence is known of Independent, Correlated and Implicit beliefs, got a {type(belief).__name__}."
         )
     return log_density(averages - mean, K, belief.noise_variance[arms] / counts)
 
@@ -186,12 +185,12 @@ def _checked(points: Any, arms: Any, rewards: Any) -> tuple[Array, Any, Array, f
     given = checks.arm_array(arms, len(every))
     values = np.atleast_1d(checks.finite("rewards", rewards))
     if values.shape != given.shape:
-        raise ValueError(f"one arm per reward is needed, but {given.size} arms and {values.shape} rewards came.")
+        raise ValueError(f"one arm per reward is needed, got {given.size} arms and {values.shape} rewards.")
     where, which = np.unique(every[given], axis=0, return_inverse=True)
     if len(where) < FEWEST_ARMS:
         raise ValueError(
-            f"rewards of at least {FEWEST_ARMS} arms at different points are needed to tell a length, but those of "
-            f"{len(where)} came."
+            f"rewards of at least {FEWEST_ARMS} arms at different points are needed to tell a length, "
+            f"got those of {len(where)}."
         )
     unit = float(np.abs(values).max()) or 1.0
     centre = float((values / unit).mean())

@@ -34,9 +34,7 @@ class Independent(GaussianBelief):
         self._prior_mean = self.mean = frozen(checks.per_arm("mean", mean, arms))
         self._prior_variance = self.variance = frozen(checks.per_arm("variance", variance, arms, infinite=True))
         if not (self.variance >= 0).all():  # also refuses NaN
-            raise ValueError(
-                f"variance must be at least 0 (inf for an arm of which nothing is known), but {variance} came."
-            )
+            raise ValueError(f"variance must be at least 0 (inf for an arm of which nothing is known), got {variance}.")
         self.noise_variance = frozen(checks.noise(noise_variance, arms))
         self._tally = Tally.empty(arms)
 

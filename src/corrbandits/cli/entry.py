@@ -52,9 +52,7 @@ def main() -> None:
 def _refuse_an_empty_name(arguments: list[str]) -> None:
     """Refuse the name that paths take for the directory one is in."""
     if "--checkpoint=" in arguments or ("--checkpoint", "") in pairwise(arguments):
-        raise ValueError(
-            "--checkpoint must be the name of a directory, but an empty one came. Name one, or leave it out."
-        )
+        raise ValueError("--checkpoint must be the name of a directory, got an empty one. Name one, or leave it out.")
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class Environment(ABC):
         frozen(self.means)
         self.coordinates = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
         if self.coordinates is not None and len(self.coordinates) != self.arms:
-            raise ValueError(f"coordinates must have {self.arms} rows, one per arm, but {len(self.coordinates)} came.")
+            raise ValueError(f"coordinates must have {self.arms} rows, one per arm, got {len(self.coordinates)}.")
         self.shape = None if shape is None else _grid_shape(shape, self.arms)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -85,7 +85,7 @@ def gaps_of(means: Array) -> Array:
 
 def _grid_shape(shape: Any, arms: int) -> tuple[int, ...]:
     if not isinstance(shape, Sequence) or isinstance(shape, str):
-        raise TypeError(f"shape must be the sides of a grid, such as (10, 10), but {shape!r:.60} came.")
+        raise TypeError(f"shape must be the sides of a grid, such as (10, 10), got {shape!r:.60}.")
     sides = tuple(checks.integer("shape", n, least=1) for n in shape)
     if (cells := math.prod(sides)) != arms:
         raise ValueError(f"a grid of shape {sides} has {cells} cells, but there are {arms} arms.")

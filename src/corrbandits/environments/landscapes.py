@@ -39,9 +39,7 @@ def grid(rows: int, columns: int) -> Array:
     """
     shape = checks.integer("rows", rows, least=1), checks.integer("columns", columns, least=1)
     if (count := math.prod(shape)) > MOST_ARMS:
-        raise ValueError(
-            f"a grid must have at most {MOST_ARMS:,} cells, but {count:,} came. Take fewer rows or columns."
-        )
+        raise ValueError(f"a grid must have at most {MOST_ARMS:,} cells, got {count:,}. Take fewer rows or columns.")
     return np.stack(np.unravel_index(np.arange(shape[0] * shape[1]), shape), axis=1).astype(np.float64)
 
 
@@ -90,7 +88,7 @@ def draw(
     (25, [1.0, 2.0])
     """
     if not callable(kernel):
-        raise TypeError(f"kernel must be a kernel such as Exponential(2.0), but {kernel!r:.60} came.")
+        raise TypeError(f"kernel must be a kernel such as Exponential(2.0), got {kernel!r:.60}.")
     where = checks.points("coordinates", coordinates)
     if len(where) > MOST_DENSE:
         prior = Implicit(mean=mean, kernel=kernel, coordinates=where, noise_variance=1.0)
@@ -156,9 +154,7 @@ def _cluster_labels(sizes: Sequence[int]) -> Any:
     try:
         counted = [checks.integer("a cluster's size", n, least=1) for n in list(sizes)]
     except TypeError as error:
-        raise TypeError(
-            f"sizes must be whole numbers, one per cluster, such as [3, 2], but {sizes!r:.60} came."
-        ) from error
+        raise TypeError(f"sizes must be whole numbers, one per cluster, such as [3, 2], got {sizes!r:.60}.") from error
     if not counted:
         raise ValueError("sizes must name at least one cluster, but it is empty.")
     return np.repeat(np.arange(len(counted)), counted)

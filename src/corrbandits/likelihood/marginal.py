@@ -173,7 +173,7 @@ def split(kernel: Any) -> tuple[float, Stationary]:
     if not isinstance(kernel, Stationary):
         raise TypeError(
             "length and variance can be fitted of one kernel, as 10 * Exponential(3.0), not of sums, products or "
-            f"functions, but {kernel!r} came."
+            f"functions, got {kernel!r}."
         )
     slope(kernel, np.ones(1))  # refuses what is not known
     return 1.0, kernel

@@ -36,7 +36,7 @@ class Policy(ABC):
         """
         t = checks.integer("t", t, least=1)
         if not isinstance(belief, Belief):
-            raise TypeError(f"a policy chooses from a belief, but {belief!r} came.")
+            raise TypeError(f"a policy chooses from a belief, got {belief!r}.")
         arms = None if allowed is None else _allowed(allowed, belief)
         pending = self.pending(belief)
         if np.count_nonzero(pending) and (arms is None or pending[arms].any()):
@@ -104,7 +104,7 @@ def best(index: Array, arms: Integers | None = None) -> int:
 def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
     """Return the belief if it is Gaussian; refuse it in the policy's name otherwise."""
     if not isinstance(belief, GaussianBelief):
-        raise TypeError(f"{type(policy).__name__} needs a Gaussian belief, but a {type(belief).__name__} came.")
+        raise TypeError(f"{type(policy).__name__} needs a Gaussian belief, got a {type(belief).__name__}.")
     return belief
 
 

@@ -75,7 +75,7 @@ class CorrelatedUCL(_PrintedSchedule):
         super().__post_init__()
         checks.set_field(self, "nu", checks.number("nu", self.nu, above=0, up_to=1))
         if not isinstance(self.factor, bool):
-            raise TypeError(f"factor must be True or False, but {self.factor!r} came.")
+            raise TypeError(f"factor must be True or False, got {self.factor!r}.")
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
         """Return which arms have a variance strictly above sigma_s^2 / nu."""
@@ -110,9 +110,7 @@ class BayesUCB(CrediblePolicy):
 
     def __post_init__(self) -> None:
         if checks.integer("horizon", self.horizon, least=1) < 3:
-            raise ValueError(
-                f"BayesUCB needs a horizon of at least 3, so that log T is above 1, but {self.horizon} came."
-            )
+            raise ValueError(f"BayesUCB needs a horizon of at least 3, so that log T is above 1, got {self.horizon}.")
         checks.set_field(self, "c", checks.number("c", self.c, least=0))
 
     def log_tail(self, t: Any) -> Any:

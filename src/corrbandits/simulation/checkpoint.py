@@ -132,10 +132,10 @@ def _named(directory: Any) -> Path:
     """Return the place; refuse what is no name, or names something other than a directory."""
     name = os.fspath(directory) if isinstance(directory, (str, os.PathLike)) else None
     if not name or not isinstance(name, str):
-        raise TypeError(f"checkpoint must be the name of a directory, but {directory!r:.60} came.")
+        raise TypeError(f"checkpoint must be the name of a directory, got {directory!r:.60}.")
     if "\0" in name:
         raise ValueError(
-            f"checkpoint must be the name of a directory, but {name!r:.60} came: no name holds a null character. "
+            f"checkpoint must be the name of a directory, got {name!r:.60}: no name holds a null character. "
             "Name another."
         )
     place = Path(directory)

@@ -70,7 +70,7 @@ def _refuse_unlike_an_address(address: str) -> None:
     host, _, port = place.rpartition(":")
     if not (host and port.isdecimal() and (protocol.isalpha() or not found)):
         raise ValueError(
-            f"a Dask scheduler's address must be like tcp://127.0.0.1:8786, but {address!r:.80} came. "
+            f"a Dask scheduler's address must be like tcp://127.0.0.1:8786, got {address!r:.80}. "
             "Give the address that `dask scheduler` prints."
         )
 

@@ -91,14 +91,14 @@ def _workers(threads: Any, way: Any) -> Any:
 
 def _saved(directory: Any, problem: Problem, names: list[str], runs: int) -> Checkpoint:
     if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
-        raise TypeError(f"checkpoint must be the name of a directory, but {directory!r:.60} came.")
+        raise TypeError(f"checkpoint must be the name of a directory, got {directory!r:.60}.")
     return Checkpoint(directory, described(problem, names, runs, version("corrbandits")))
 
 
 def _times(record: Any, times: Any, horizon: int) -> Integers | None:
     """Return when the regret is recorded, or None if every decision is."""
     if record not in ("full", "summary"):
-        raise ValueError(f"record must be full or summary, but {record!r:.60} came.")
+        raise ValueError(f"record must be full or summary, got {record!r:.60}.")
     if record == "full":
         if times is not None:
             raise ValueError("times go with record='summary': a full record has every time. Leave one of them out.")
@@ -107,7 +107,7 @@ def _times(record: Any, times: Any, horizon: int) -> Integers | None:
         return np.unique(np.append(np.geomspace(1, horizon, 200).astype(np.int64), horizon))
     chosen = np.unique(checks.finite("times", times))
     if not chosen.size or (chosen % 1).any() or chosen[0] < 1 or chosen[-1] > horizon:
-        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, but {times!r:.60} came.")
+        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, got {times!r:.60}.")
     return chosen.astype(np.int64)
 
 
@@ -128,18 +128,18 @@ def _room(problem: Problem, runs: int) -> Kept:
 
 def _checked(policies: Any, environment: Any) -> Policies:
     if not isinstance(environment, Environment):
-        raise TypeError(f"environment must be an Environment such as GaussianBandit(...), but {environment!r} came.")
+        raise TypeError(f"environment must be an Environment such as GaussianBandit(...), got {environment!r}.")
     if not isinstance(policies, Mapping) or not policies:
-        raise TypeError(f"policies must be a dictionary of name: (policy, belief), but {policies!r} came.")
+        raise TypeError(f"policies must be a dictionary of name: (policy, belief), got {policies!r}.")
     for name, pair in policies.items():
         if not isinstance(name, str) or not name or "\0" in name:
-            raise TypeError(f"a policy's name must be text, but {name!r} came.")
+            raise TypeError(f"a policy's name must be text, got {name!r}.")
         if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise TypeError(f"policy {name!r} must be a pair (policy, belief), but {pair!r} came.")
+            raise TypeError(f"policy {name!r} must be a pair (policy, belief), got {pair!r}.")
         for part, kind in zip(pair, (Policy, Belief), strict=True):
             if not isinstance(part, kind):
                 raise TypeError(
-                    f"policy {name!r} must be a pair (policy, belief), but {part!r:.80} came, no {kind.__name__}."
+                    f"policy {name!r} must be a pair (policy, belief), got {part!r:.80}, no {kind.__name__}."
                 )
         if pair[1].arms != environment.arms:
             raise ValueError(
@@ -151,7 +151,7 @@ def _checked(policies: Any, environment: Any) -> Policies:
 def _compiled(pair: tuple[Policy, Belief], environment: Environment, horizon: int, engine: Any) -> bool:
     """Return whether the compiled engine plays this."""
     if engine not in ("auto", "compiled", "reference"):
-        raise ValueError(f"engine must be auto, compiled or reference, but {engine!r} came.")
+        raise ValueError(f"engine must be auto, compiled or reference, got {engine!r}.")
     why_not = why_not_compiled(*pair, environment, horizon)
     if engine == "compiled" and why_not:
         raise ValueError(f"the compiled engine cannot play this, since {why_not}; use engine='auto' or 'reference'.")

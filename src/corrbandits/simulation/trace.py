@@ -96,10 +96,10 @@ class Trace:
 
         there = [name for name in QUANTITIES if name in self.data or name == "regret"]
         if quantity not in there:
-            raise ValueError(f"quantity must be one of {', '.join(there)}, but {quantity!r:.60} came.")
+            raise ValueError(f"quantity must be one of {', '.join(there)}, got {quantity!r:.60}.")
         level = checks.number("level", level, above=0)
         if level >= 1:
-            raise ValueError(f"level must be above 0 and below 1, such as 0.95, but {level:g} came.")
+            raise ValueError(f"level must be above 0 and below 1, such as 0.95, got {level:g}.")
         values: xr.DataArray = getattr(self, quantity)
         runs = values.sizes["run"]
         mean = values.mean("run")

@@ -105,8 +105,8 @@ def mapping(way: Any) -> Callable[[Problem, list[Batch]], Iterable[Any]]:
     mapped = getattr(owner, "imap_unordered", None) or (way if callable(way) else getattr(way, "map", None))
     if not callable(mapped):
         raise TypeError(
-            "map must be a function like the built-in map, or have one (a pool, an executor, a Dask client), but "
-            f"{way!r:.60} came."
+            "map must be a function like the built-in map, or have one (a pool, an executor, a Dask client), got "
+            f"{way!r:.60}."
         )
     return lambda problem, work: mapped(partial(batches.played, problem), work)
 
@@ -114,23 +114,23 @@ def mapping(way: Any) -> Callable[[Problem, list[Batch]], Iterable[Any]]:
 LIKE_MAP = "Pass a function that behaves like the built-in map, or the pool, executor or Dask client itself."
 
 
-def _results(came: Any) -> Iterable[Any]:
-    if isinstance(came, Iterable):
-        return came
-    raise TypeError(f"map must give the results one after the other, but {came!r:.60} came. {LIKE_MAP}")
+def _results(given: Any) -> Iterable[Any]:
+    if isinstance(given, Iterable):
+        return given
+    raise TypeError(f"map must give the results one after the other, got {given!r:.60}. {LIKE_MAP}")
 
 
 def _understood(result: Any, waiting: set[Batch]) -> tuple[Batch, Any]:
     if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Batch) and result[0] in waiting:
         return result
-    raise TypeError(f"map must give what the function returned, each result once, but {result!r:.60} came. {LIKE_MAP}")
+    raise TypeError(f"map must give what the function returned, each result once, got {result!r:.60}. {LIKE_MAP}")
 
 
 def _refuse_other_arrays(found: Any, expected: Kept) -> None:
     if not isinstance(found, dict) or not all(isinstance(array, np.ndarray) for array in found.values()):
         raise TypeError(
-            f"map must give what the function returned, which holds arrays called {', '.join(expected)}, but "
-            f"{found!r:.60} came instead. {LIKE_MAP}"
+            f"map must give what the function returned, which holds arrays called {', '.join(expected)}, got "
+            f"{found!r:.60} instead. {LIKE_MAP}"
         )
     if (here := forms(found)) != (wanted := forms(expected)):
-        raise ValueError(f"map must give what the function returned, arrays {wanted}, but {here} came. {LIKE_MAP}")
+        raise ValueError(f"map must give what the function returned, arrays {wanted}, got {here}. {LIKE_MAP}")

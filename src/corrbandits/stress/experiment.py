@@ -76,7 +76,7 @@ def _policy(top: Table, table: Table, experiment: Experiment, wanted: str | None
     if wanted is not None:
         if wanted not in experiment.policies:
             known = ", ".join(experiment.policies)
-            raise ExperimentError(f"--policy must be one of {known}, those of {top.file}, but {wanted!r:.60} came.")
+            raise ExperimentError(f"--policy must be one of {known}, those of {top.file}, got {wanted!r:.60}.")
         return wanted
     if "policy" in table.values:
         table.choice("policy", experiment.policies)
@@ -119,11 +119,11 @@ def _varied(table: Table, horizon: int) -> dict[str, Any]:
     with table.blame("kinds"):
         kinds = values.get("kinds", KINDS)
         if not isinstance(kinds, (list, tuple)):
-            raise TypeError(f'kinds must be a list such as ["shift", "noise"], but {kinds!r:.60} came.')
+            raise TypeError(f'kinds must be a list such as ["shift", "noise"], got {kinds!r:.60}.')
         varied(kinds, None, 1.0)
     with table.blame("accuracy"):
         if "accuracy" in values and not isinstance(values["accuracy"], (list, Mapping)):
-            raise TypeError(f"accuracy must be a list such as [-5.0, 0.0, 5.0], but {values['accuracy']!r:.60} came.")
+            raise TypeError(f"accuracy must be a list such as [-5.0, 0.0, 5.0], got {values['accuracy']!r:.60}.")
         varied(kinds, values.get("accuracy"), 1.0)
     for key in ("confidence", "length"):
         with table.blame(key):
@@ -151,10 +151,10 @@ def _refuse_without_a_grid(table: Table, found: Mapping[str, Any]) -> None:
 
 def _horizons(values: Any, horizon: int) -> list[int]:
     if not isinstance(values, list) or not values:
-        raise TypeError(f"horizons must be a list of times such as [100, 1000], but {values!r:.60} came.")
+        raise TypeError(f"horizons must be a list of times such as [100, 1000], got {values!r:.60}.")
     times = [checks.integer("horizons", time, least=1) for time in values]
     if max(times) > horizon:
-        raise ValueError(f"horizons must be at most the horizon of [run], {horizon:,}, but {max(times):,} came.")
+        raise ValueError(f"horizons must be at most the horizon of [run], {horizon:,}, got {max(times):,}.")
     return times
 
 
@@ -168,7 +168,7 @@ def _truth(table: Table, arms: Arms, environment: Environment) -> Environment | 
             return [_like(environment, means) for means in _draws(table.table(way, A_FAMILY), arms)]
         names = table.values[way]
         if not isinstance(names, list) or not names:
-            raise TypeError(f'{way} must be a list such as ["yield1990", "yield1991"], but {names!r:.60} came.')
+            raise TypeError(f'{way} must be a list such as ["yield1990", "yield1991"], got {names!r:.60}.')
         return [_like(environment, arms.named(way, checks.text(way, name))) for name in names]
 
 

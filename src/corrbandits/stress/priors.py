@@ -151,7 +151,7 @@ def stretched(kernel: Any, factor: float) -> Kernel:
             return type(kernel)(stretched(kernel.one, factor), stretched(kernel.other, factor))
     raise TypeError(
         "kernel must be one of the library's, such as 10 * Exponential(3.0), or made of these, so that its length can "
-        f"be varied, but {kernel!r:.60} came. Give covariance=matrix instead: then the length stays as it is."
+        f"be varied, got {kernel!r:.60}. Give covariance=matrix instead: then the length stays as it is."
     )
 
 
@@ -222,10 +222,10 @@ def varied(kinds: Any, accuracy: Any, spread: float) -> dict[str, list[float]]:
     """Return the numbers to try of each kind of inaccuracy: those given, or else the default ones."""
     names = [kinds] if isinstance(kinds, str) else list(kinds)
     if not names or not set(names) <= set(KINDS) or len(set(names)) < len(names):
-        raise ValueError(f"kinds must be some of {', '.join(KINDS)}, each once, but {kinds!r:.60} came.")
+        raise ValueError(f"kinds must be some of {', '.join(KINDS)}, each once, got {kinds!r:.60}.")
     given = accuracy if isinstance(accuracy, Mapping) else {} if accuracy is None else {names[0]: accuracy}
     if stray := [kind for kind in given if kind not in names]:
-        raise ValueError(f"accuracy must be of the kinds {', '.join(names)}, but {stray[0]!r:.60} came.")
+        raise ValueError(f"accuracy must be of the kinds {', '.join(names)}, got {stray[0]!r:.60}.")
     defaults = {kind: [x * spread for x in factors] for kind, factors in IN_SPREADS.items()} | PLAIN
     return {kind: numbers_to_try("accuracy", given.get(kind, defaults[kind]), AS_GIVEN[kind], kind) for kind in names}
 
@@ -234,13 +234,13 @@ def numbers_to_try(name: str, values: Any, as_given: float, kind: str = "") -> l
     """Return numbers in order, each once, with the one that leaves the prior as it was given."""
     found = checks.finite(name, values)
     if found.ndim != 1 or not found.size:
-        raise ValueError(f"{name} must be a list of numbers such as [0.5, 1.0, 2.0], but {values!r:.60} came.")
+        raise ValueError(f"{name} must be a list of numbers such as [0.5, 1.0, 2.0], got {values!r:.60}.")
     if name != "accuracy" and not (found > 0).all():
-        raise ValueError(f"{name} must be factors above 0, such as [0.1, 1.0, 10.0], but {found.min():g} came.")
+        raise ValueError(f"{name} must be factors above 0, such as [0.1, 1.0, 10.0], got {found.min():g}.")
     if kind == "noise" and (found < 0).any():
-        raise ValueError(f"{name} must be deviations of at least 0 for the kind noise, but {found.min():g} came.")
+        raise ValueError(f"{name} must be deviations of at least 0 for the kind noise, got {found.min():g}.")
     if kind == "swap" and ((found < 0) | (found > 1)).any():
-        raise ValueError(f"{name} must be shares from 0 to 1 for the kind swap, but {found.tolist()} came.")
+        raise ValueError(f"{name} must be shares from 0 to 1 for the kind swap, got {found.tolist()}.")
     return [float(x) + 0.0 for x in np.unique(np.append(found, as_given))]
 
 

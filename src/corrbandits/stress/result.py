@@ -192,10 +192,10 @@ def stress_test(
     if threads is not None:
         checks.integer("threads", threads, least=1)
     if not isinstance(policy, Policy):
-        raise TypeError(f"policy must be a Policy such as CorrelatedUCL(a=1.5), but {policy!r:.60} came.")
+        raise TypeError(f"policy must be a Policy such as CorrelatedUCL(a=1.5), got {policy!r:.60}.")
     if checks.integer("runs", runs, least=1) < len(surfaces):
         raise ValueError(
-            f"runs must be at least {len(surfaces)}, so that every surface of the family is met, but {runs} came."
+            f"runs must be at least {len(surfaces)}, so that every surface of the family is met, got {runs}."
         )
     prior = assumed(surfaces[0], mean, kernel, coordinates, covariance, noise_variance)
     plan = Plan(
@@ -251,7 +251,7 @@ def _surfaces(truth: Any) -> tuple[Environment, ...]:
     surfaces = (truth,) if isinstance(truth, Environment) else tuple(truth) if isinstance(truth, Sequence) else ()
     if not surfaces or not all(isinstance(surface, Environment) for surface in surfaces):
         raise TypeError(
-            f"truth must be an Environment such as GaussianBandit(...), or a list of such, but {truth!r:.60} came."
+            f"truth must be an Environment such as GaussianBandit(...), or a list of such, got {truth!r:.60}."
         )
     arms = surfaces[0].arms
     for surface in surfaces:
@@ -260,7 +260,7 @@ def _surfaces(truth: Any) -> tuple[Environment, ...]:
     if arms > landscapes.MOST_DENSE:
         raise ValueError(
             f"a stress test takes at most {landscapes.MOST_DENSE:,} arms, since it forms their covariance for every "
-            f"setting, but {arms:,} came. Take some of them, spread over the whole."
+            f"setting, got {arms:,}. Take some of them, spread over the whole."
         )
     return surfaces
 
@@ -271,14 +271,14 @@ def _times(times: Any, horizon: int) -> Integers:
         return np.unique(np.geomspace(max(1, horizon / 100), horizon, HORIZONS).round().astype(np.int64))
     chosen = checks.finite("times", times)
     if chosen.ndim != 1 or (chosen % 1).any() or (chosen < 1).any() or (chosen > horizon).any():
-        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, but {times!r:.60} came.")
+        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, got {times!r:.60}.")
     return np.unique(np.append(chosen, horizon)).astype(np.int64)
 
 
 def _survivors(wanted: Any, prior: Assumed) -> tuple[str, ...]:
     """Return the surviving beliefs to play; a refit needs a kernel with one length and one variance."""
     if not isinstance(wanted, bool):
-        raise TypeError(f"survivors must be True or False, but {wanted!r:.60} came.")
+        raise TypeError(f"survivors must be True or False, got {wanted!r:.60}.")
     if not wanted:
         return ()
     return SURVIVORS if one_kernel(prior.kernel) else SURVIVORS[:1]

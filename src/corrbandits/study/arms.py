@@ -51,7 +51,7 @@ class Arms:
                 columns, checks.integer("the number of arms", longest if count is None else count, least=1)
             )
         if isinstance(given, str) or not isinstance(given, (Sequence, np.ndarray)):
-            raise TypeError(f"arms must be names, or columns by name such as name, x and y, but {given!r:.60} came.")
+            raise TypeError(f"arms must be names, or columns by name such as name, x and y, got {given!r:.60}.")
         number = _number(count, len(given))
         return Arms(number, _names(list(given), number))
 
@@ -66,7 +66,7 @@ class Arms:
         if arm not in self._indices:
             few = ", ".join(self.name(k) for k in range(min(self.count, 5)))
             raise ValueError(
-                f"an arm must be one of the study's {self.count:,}, but {arm!r:.60} came. They are called {few}"
+                f"an arm must be one of the study's {self.count:,}, got {arm!r:.60}. They are called {few}"
                 f"{', ...' if self.count > 5 else ''}."
             )
         return self._indices[arm]
@@ -110,8 +110,8 @@ class Arms:
     def from_data(data: Mapping[str, Any]) -> Arms:
         """Return the arms that data describe."""
         if not isinstance(data, Mapping) or not isinstance(data.get("attributes", {}), Mapping):
-            raise ValueError(  # noqa: TRY004 - it is what came that is wrong, not who called
-                f"arms must be described by their count, names and coordinates, but {data!r:.60} came."
+            raise ValueError(  # noqa: TRY004 - the value is wrong, not its type
+                f"arms must be described by their count, names and coordinates, got {data!r:.60}."
             )
         count = checks.integer("the number of arms", data.get("count"), least=1)
         names = _names(list(data["names"]), count) if "names" in data else None
@@ -119,7 +119,7 @@ class Arms:
         if "coordinates" in data:
             places = checks.points("coordinates", data["coordinates"])
             if axes not in AXES or places.shape != (count, len(axes)):
-                raise ValueError(f"coordinates of {count} arms on axes {AXES} were expected, but others came.")
+                raise ValueError(f"coordinates of {count} arms on axes {AXES} were expected, got others.")
         attributes = {key: _attribute(key, list(values), count) for key, values in data.get("attributes", {}).items()}
         return Arms(count, names, axes, places, attributes)
 
@@ -133,7 +133,7 @@ def checked_name(what: str, value: Any) -> str:
     unfit = next((sign for sign in name if _unprintable(sign)), None)
     if not name.strip() or name != name.strip() or len(name) > MOST_SIGNS or unfit is not None:
         raise ValueError(
-            f"{what} must be 1 to {MOST_SIGNS} printable signs without a blank at either end, but {name!r:.60} came."
+            f"{what} must be 1 to {MOST_SIGNS} printable signs without a blank at either end, got {name!r:.60}."
         )
     return name
 
@@ -162,7 +162,7 @@ def _from_columns(columns: dict[Any, list[Any]], count: int) -> Arms:
 def _names(given: list[Any], count: int) -> tuple[str, ...]:
     names = tuple(checked_name("the name of an arm", name) for name in given)
     if len(names) != count:
-        raise ValueError(f"there must be {count} names, one per arm, but {len(names)} came.")
+        raise ValueError(f"there must be {count} names, one per arm, got {len(names)}.")
     if len(set(names)) < count:
         twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"arms must have different names, but two are called {twice!r}. Rename one.")
@@ -176,7 +176,7 @@ def _attribute(name: Any, values: list[Any], count: int) -> tuple[Any, ...]:
             isinstance(value, float) and not math.isfinite(value)
         ):
             raise ValueError(
-                f"an attribute is text, a finite number, true, false or None, but {value!r:.60} came in {name!r:.40}."
+                f"an attribute is text, a finite number, true, false or None, got {value!r:.60} in {name!r:.40}."
             )
     if len(plain) != count:
         raise ValueError(f"an attribute needs {count} values, one per arm, but {name!r:.40} has {len(plain)}.")

@@ -164,7 +164,7 @@ def allowed_arms(allowed: Any, arms: Arms) -> tuple[int, ...]:
     if given.dtype == np.bool_ and given.shape == (arms.count,):
         given = np.flatnonzero(given)
     if given.ndim != 1 or not given.size:
-        raise ValueError(f"allowed must name at least one arm, in a list, but {allowed!r:.60} came.")
+        raise ValueError(f"allowed must name at least one arm, in a list, got {allowed!r:.60}.")
     if given.dtype.kind in "ui":
         return tuple(np.unique(checks.arm_array(given, arms.count)).tolist())
     return tuple(sorted({arms.index(arm) for arm in allowed}))

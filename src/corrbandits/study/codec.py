@@ -46,7 +46,7 @@ def parsed(text: str) -> Data:
     try:
         return dict(_DECODER.decode(text).items())
     except (ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"a JSON object was expected, but this came: {text!r:.60} ({error}).") from None
+        raise ValueError(f"a JSON object was expected, got this: {text!r:.60} ({error}).") from None
 
 
 def prior_data(prior: Belief) -> Data:
@@ -57,7 +57,7 @@ def prior_data(prior: Belief) -> Data:
     """
     kind = type(prior).__name__
     if BELIEFS.get(kind) is not type(prior):
-        raise TypeError(f"a study's prior is one of {', '.join(BELIEFS)}, but {prior!r:.60} came.")
+        raise TypeError(f"a study's prior is one of {', '.join(BELIEFS)}, got {prior!r:.60}.")
     if prior.counts.any() or prior.awaited:
         raise ValueError(
             "a study begins with a prior, which has seen nothing, but this belief has. Give the prior, and then the "
@@ -89,7 +89,7 @@ def kernel_data(kernel: Any) -> Data:
     """
     if not made_of_ours(kernel):
         raise TypeError(
-            f"a study writes its kernel down, so it must be made of {', '.join(PARTS)}, but {kernel!r:.60} came. Use "
+            f"a study writes its kernel down, so it must be made of {', '.join(PARTS)}, got {kernel!r:.60}. Use "
             "these, or give Correlated(covariance=matrix)."
         )
     fields = fields_of(kernel)
@@ -118,7 +118,7 @@ def policy_data(policy: Policy) -> Data:
     """
     rule = type(policy).__name__
     if RULES.get(rule) is not type(policy):
-        raise TypeError(f"a study's policy is one of {', '.join(RULES)}, but {policy!r:.60} came.")
+        raise TypeError(f"a study's policy is one of {', '.join(RULES)}, got {policy!r:.60}.")
     return {"rule": rule} | fields_of(policy)
 
 
@@ -136,7 +136,7 @@ def fields_of(thing: Any) -> Data:
 def _called(data: Any, key: str, kinds: Mapping[str, Any], what: str) -> tuple[Any, Data]:
     """Return the class that data name, and its arguments; the kernel within a kernel is written as `of`."""
     if not isinstance(data, Mapping) or not isinstance(data.get(key), str) or data[key] not in kinds:
-        raise ValueError(f"{what} must say which of {', '.join(kinds)} it is, but {data!r:.60} came.")
+        raise ValueError(f"{what} must say which of {', '.join(kinds)} it is, got {data!r:.60}.")
     arguments = {name: value for name, value in data.items() if name != key}
     if "of" in arguments:
         arguments["kernel"] = arguments.pop("of")
@@ -166,8 +166,8 @@ def _argument(name: str, value: Any) -> Any:
 def _lower(matrix: Any) -> list[list[float]]:
     if len(matrix) > MOST_LISTED:
         raise ValueError(
-            f"a covariance that is written down number by number may have {MOST_LISTED:,} arms, but {len(matrix):,} "
-            "came. Give kernel= and coordinates= instead."
+            f"a covariance that is written down number by number may have {MOST_LISTED:,} arms, got {len(matrix):,}. "
+            "Give kernel= and coordinates= instead."
         )
     return [row[: k + 1].tolist() for k, row in enumerate(matrix)]
 

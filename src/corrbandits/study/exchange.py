@@ -70,12 +70,11 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     if head.get("corrbandits") != "study" or not isinstance(head.get("name"), str):
         raise ValueError(f"{path}: expected a study that export wrote, but this is another file. Name that one.")
     if head.get("format") != FORMAT:
-        raise ValueError(f"{path}: expected format {FORMAT}, but {head.get('format')!r:.20} came. Upgrade corrbandits.")
+        raise ValueError(f"{path}: expected format {FORMAT}, got {head.get('format')!r:.20}. Upgrade corrbandits.")
     bodies = lines[1:]
     if len(bodies) != head.get("events") or not bodies:
         raise ValueError(
-            f"{path}: expected {head.get('events')!r:.20} events, but {len(bodies)} came: the file was cut. Export it "
-            "again."
+            f"{path}: expected {head.get('events')!r:.20} events, got {len(bodies)}: the file was cut. Export it again."
         )
     ledger = Ledger(bodies[0])
     ledger.apply(bodies[1:])

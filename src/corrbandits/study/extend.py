@@ -37,8 +37,8 @@ def extended(prior: Belief, more: Mapping[str, Any], arms: int) -> Belief:
     old, new = arguments["coordinates"], checks.points("coordinates", more.get("coordinates"))
     if new.shape != (arms - len(old), old.shape[1]):
         raise ValueError(
-            f"the new arms must have {arms - len(old)} rows of {old.shape[1]} coordinates, as the prior's have, but "
-            f"{new.shape[0]} rows of {new.shape[1]} came."
+            f"the new arms must have {arms - len(old)} rows of {old.shape[1]} coordinates, as the prior's have, got "
+            f"{new.shape[0]} rows of {new.shape[1]}."
         )
     longer = {name: _longer(name, arguments[name], more.get(name), arms) for name in ("mean", "noise_variance")}
     return type(prior)(**(arguments | longer | {"coordinates": np.concatenate([old, new])}))

@@ -117,7 +117,7 @@ class Ledger:
         number = checks.integer("a trial", trial, least=1)
         if number > len(self.trials):
             known = f"1 to {len(self.trials):,}" if self.trials else "none yet"
-            raise ValueError(f"a trial must be one of the study's ({known}), but {number:,} came. Ask first.")
+            raise ValueError(f"a trial must be one of the study's ({known}), got {number:,}. Ask first.")
         return self.trials[number - 1]
 
     def telling(self, trial: int, reward: float) -> list[Data]:
@@ -129,7 +129,7 @@ class Ledger:
         if reward in (entry.first, entry.reward):
             return []
         raise ValueError(
-            f"trial {trial} was told the reward {entry.reward!r} already, but {reward!r} came now. If the first is "
+            f"trial {trial} was told the reward {entry.reward!r} already, got {reward!r} now. If the first is "
             f"wrong, amend({trial}, {reward!r}); if this is another measurement, observe it."
         )
 
@@ -147,7 +147,7 @@ class Ledger:
         if entry.arm != arm or reward not in (entry.first, entry.reward):
             raise ValueError(
                 f"an observation with the key {key!r} is there as trial {trial}, reward {entry.reward!r} of arm "
-                f"{self.arms.name(entry.arm)!r}, but {reward!r} of {self.arms.name(arm)!r} came now. Use another key, "
+                f"{self.arms.name(entry.arm)!r}, got {reward!r} of {self.arms.name(arm)!r} now. Use another key, "
                 f"or amend({trial}, ...)."
             )
         return []

@@ -32,13 +32,13 @@ class Settings:
     def __post_init__(self) -> None:
         checks.set_field(self, "seed", checks.integer("seed", self.seed, least=0))
         if self.goal not in ("max", "min"):
-            raise ValueError(f'goal must be "max" or "min", but {self.goal!r:.60} came.')
+            raise ValueError(f'goal must be "max" or "min", got {self.goal!r:.60}.')
         if not isinstance(self.repeat, bool):
-            raise TypeError(f"repeat must be True or False, but {self.repeat!r:.60} came.")
+            raise TypeError(f"repeat must be True or False, got {self.repeat!r:.60}.")
         if self.timeout is not None:
             checks.set_field(self, "timeout", checks.number("timeout (in seconds)", self.timeout, above=0))
         if self.arms.count != self.prior.arms:
-            raise ValueError(f"arms must be as many as the prior's {self.prior.arms}, but {self.arms.count} came.")
+            raise ValueError(f"arms must be as many as the prior's {self.prior.arms}, got {self.arms.count}.")
 
     def event(self) -> Data:
         """Return the event that creates the study."""
@@ -50,7 +50,7 @@ class Settings:
     def from_event(event: Mapping[str, Any]) -> Settings:
         """Return the settings that an event describes."""
         if event.get("event") != "created":
-            raise ValueError(f"a study's first event must be `created`, but {event.get('event')!r:.40} came.")
+            raise ValueError(f"a study's first event must be `created`, got {event.get('event')!r:.40}.")
         if checks.integer("the format", event.get("format"), least=1) > FORMAT:
             raise ValueError(
                 f"a study must be of format {FORMAT} at most, but this is of format {event['format']}: a newer "

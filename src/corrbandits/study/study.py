@@ -386,6 +386,6 @@ class Study:
 
 def _refuse_other_types(prior: Any, policy: Any) -> None:
     if prior is not None and not isinstance(prior, Belief):
-        raise TypeError(f"a study's prior is a belief such as Correlated(...), but {prior!r:.60} came.")
+        raise TypeError(f"a study's prior is a belief such as Correlated(...), got {prior!r:.60}.")
     if policy is not None and not isinstance(policy, Policy):
-        raise TypeError(f"a study's policy is a rule such as UCL(), but {policy!r:.60} came.")
+        raise TypeError(f"a study's policy is a rule such as UCL(), got {policy!r:.60}.")

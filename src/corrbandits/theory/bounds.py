@@ -99,7 +99,7 @@ def theorem_1(environment: Environment, belief: Independent, policy: UCL, horizo
     if not isinstance(belief, Independent) or not isinstance(policy, UCL):
         raise TypeError(
             "Theorem 1 is for UCL on an Independent belief, and correlated_bound for UCL and CorrelatedUCL on any "
-            f"Gaussian one, but {type(policy).__name__} on {type(belief).__name__} came."
+            f"Gaussian one, got {type(policy).__name__} on {type(belief).__name__}."
         )
     return Theorem1(environment, belief, _checked_k(policy, LEAST_K), _horizon(horizon))
 
@@ -109,9 +109,9 @@ def theorem_2(
 ) -> Theorem2:
     """Return Theorem 2 for a problem, or say why it does not apply."""
     if version not in ("printed", "corrected", "summed"):
-        raise ValueError(f"version must be printed, corrected or summed, but {version!r} came.")
+        raise ValueError(f"version must be printed, corrected or summed, got {version!r}.")
     if not isinstance(policy, (UCL, CorrelatedUCL)):
-        raise TypeError(f"the bounds are for UCL and CorrelatedUCL, but {type(policy).__name__} came.")
+        raise TypeError(f"the bounds are for UCL and CorrelatedUCL, got {type(policy).__name__}.")
     if version == "printed" and not isinstance(policy, CorrelatedUCL):
         raise TypeError("Theorem 2 as printed is for CorrelatedUCL; for UCL take version='corrected' or 'summed'.")
     _checked_k(policy, 1.0 if version == "summed" else LEAST_K)
@@ -131,9 +131,7 @@ def _horizon(horizon: int) -> int:
 
 
 def _outside(name: str, value: float, low: float, high: float) -> ValueError:
-    return ValueError(
-        f"{name} must lie strictly between {low:.6g} and {high:.6g} for this a and prior, but {value:g} came."
-    )
+    return ValueError(f"{name} must lie strictly between {low:.6g} and {high:.6g} for this a and prior, got {value:g}.")
 
 
 def _dataset(environment: Environment, problem: Problem, numbers: Numbers, attrs: dict[str, Any]) -> xr.Dataset:

@@ -178,7 +178,7 @@ def covariance_after(belief: GaussianBelief, counts: Array) -> Array:
 def difference(environment: Environment, belief: GaussianBelief) -> Array:
     """Return d = mu_0 - m; 0 where nothing is believed of an arm. Refuse a belief that does not fit the environment."""
     if not isinstance(environment, GaussianBandit):
-        raise TypeError(f"the theory is for Gaussian rewards, that is a GaussianBandit, but {environment!r} came.")
+        raise TypeError(f"the theory is for Gaussian rewards, that is a GaussianBandit, got {environment!r}.")
     if gaussian(belief).arms != environment.arms:
         raise ValueError(f"the belief has {belief.arms} arms, but the environment has {environment.arms}.")
     if not np.array_equal(belief.noise_variance, environment.noise_variance):

@@ -37,8 +37,8 @@ def gaussian(belief: Any) -> GaussianBelief:
     """Return the belief if it is one of those the theory speaks of, and refuse it otherwise."""
     if not isinstance(belief, (Independent, Correlated)):
         raise TypeError(
-            "the theory is for Gaussian beliefs whose covariance is at hand, Independent or Correlated, but "
-            f"{belief!r} came."
+            "the theory is for Gaussian beliefs whose covariance is at hand, Independent or Correlated, got "
+            f"{belief!r}."
         )
     return belief
 

@@ -99,7 +99,7 @@ def schedule_lower(t: Any, a: float, K: float = math.sqrt(2 * math.pi * math.e))
     a, K = checks.number("a", a, above=0), checks.number("K", K, above=1)
     times = checks.finite("t", t)
     if (times < 1).any():
-        raise ValueError(f"t must be at least 1, but {times.min():g} came.")
+        raise ValueError(f"t must be at least 1, got {times.min():g}.")
     power = a * np.log(times)
     return Sides(np.sqrt(1.5 * power), upper_quantile(-math.log(K) - power))
 
@@ -222,7 +222,7 @@ def _minus_half_square(w: Array) -> Array:
 def _from_zero(w: Any) -> Array:
     w = checks.finite("w", w)
     if (w < 0).any():
-        raise ValueError(f"w must be at least 0, but {w.min():g} came.")
+        raise ValueError(f"w must be at least 0, got {w.min():g}.")
     return np.asarray(w)
 
 
@@ -230,8 +230,8 @@ def _log_probability(log_alpha: Any, below: float = 0.0) -> Array:
     log_alpha = checks.finite("log_alpha", log_alpha)
     if (log_alpha >= below).any():
         raise ValueError(
-            f"log_alpha must be below {below:.6g}, so that alpha is below {math.exp(below):.6g}, but "
-            f"{log_alpha.max():g} came."
+            f"log_alpha must be below {below:.6g}, so that alpha is below {math.exp(below):.6g}, got "
+            f"{log_alpha.max():g}."
         )
     return np.asarray(log_alpha)
 

@@ -34,9 +34,7 @@ def lai_robbins(environment: Environment, horizon: int, times: Any = None) -> xr
 
     horizon = checks.integer("horizon", horizon, least=1)
     if times is None and horizon > MOST_TIMES:
-        raise ValueError(
-            f"horizon must be at most {MOST_TIMES:,}, but {horizon:,} came. Name the times wanted: times=..."
-        )
+        raise ValueError(f"horizon must be at most {MOST_TIMES:,}, got {horizon:,}. Name the times wanted: times=...")
     time = np.arange(1, horizon + 1) if times is None else checks.finite("times", times)
     with np.errstate(over="ignore"):
         slope = float(np.nansum(_per_log(environment, regret=True)))
@@ -65,7 +63,7 @@ def lai_robbins_counts(environment: Environment, horizon: int) -> Array:
 def _per_log(environment: Environment, *, regret: bool = False) -> Array:
     """Return how often each arm must be taken per log T, 1 / divergence, or the regret of it; NaN for optimal ones."""
     if not isinstance(environment, Environment):
-        raise TypeError(f"the lower bound is of an environment such as GaussianBandit(...), but {environment!r} came.")
+        raise TypeError(f"the lower bound is of an environment such as GaussianBandit(...), got {environment!r}.")
     gaps = np.where(environment.gaps > 0, environment.gaps, np.nan)
     with np.errstate(over="ignore", divide="ignore"):
         if isinstance(environment, BernoulliBandit):

@@ -52,7 +52,7 @@ class Implicit(GaussianBelief):
 
     def __init__(self, *, mean: Any = 0.0, kernel: Covariance, coordinates: Any, noise_variance: Any) -> None:
         if not callable(kernel):
-            raise TypeError(f"a kernel is called with two sets of points, as Exponential(3.0) is, but {kernel!r} came.")
+            raise TypeError(f"a kernel is called with two sets of points, as Exponential(3.0) is, got {kernel!r}.")
         points = frozen(checks.points("coordinates", coordinates))
         arms = len(points)
         self._prior_mean = self.mean = frozen(checks.per_arm("mean", mean, arms))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from corrbandits.study import Study
 
 app = typer.Typer(
-    help="""Keep a study: ask what to try, tell what came.
+    help="""Keep a study: ask what to try, tell its reward.
 
     Studies are kept in a database: --db, or the variable CORRBANDITS_DB, or else a file of your own. Exit codes: 0
     done; 1 `best --stop-loss`: not yet enough; 2 bad input; 3 the database could not be reached or written, nothing
@@ -92,7 +92,7 @@ def create(
     sheet = planning.read_sheet(arms)
     lengths = [planning.number("--length", text) for text in length or ()]
     if kernel is None and (lengths or distance or alpha):
-        raise ValueError("--length, --distance and --alpha are of a kernel, but none came. Add --kernel exponential.")
+        raise ValueError("--length, --distance and --alpha are of a kernel, got none. Add --kernel exponential.")
     shape = number_or_none("--alpha", alpha)
     planned = planning.plan(
         sheet,
@@ -171,7 +171,7 @@ def ask(
             document({"study": name, "trials": [trial_data(study, trial) for trial in trials]})
             return
         as_table(study, trials)
-        say(f"Next, with what came: corrbandits study tell {quoted(name)} {trials[0].number} REWARD")
+        say(f"Next, with its reward: corrbandits study tell {quoted(name)} {trials[0].number} REWARD")
 
 
 @app.command(context_settings=NEGATIVE)
@@ -319,6 +319,6 @@ def _arms(study: Study, given: list[str]) -> list[str]:
             continue
         columns = read_columns(text[1:])
         if "name" not in columns:
-            raise ValueError(f"{text[1:]}, line 1: expected a column 'name', but {', '.join(columns)} came. Add it.")
+            raise ValueError(f"{text[1:]}, line 1: expected a column 'name', got {', '.join(columns)}. Add it.")
         names += [name for _, name in columns["name"]]
     return names

@@ -35,7 +35,7 @@ class Goal(StrEnum):
 
 Name = Annotated[str, typer.Argument(help="The study.", metavar="STUDY")]
 Number = Annotated[str, typer.Argument(help="The trial's number, as ask said it.", metavar="TRIAL")]
-Reward = Annotated[str, typer.Argument(help="What came; decimals take a point.", metavar="REWARD")]
+Reward = Annotated[str, typer.Argument(help="The reward; decimals take a point.", metavar="REWARD")]
 Db = Annotated[
     str | None,
     typer.Option("--db", envvar="CORRBANDITS_DB", show_envvar=False, metavar="URL", help="A file, or postgresql://..."),
@@ -151,7 +151,7 @@ def trial_number(text: str) -> int:
     if re.fullmatch(r"\d{1,18}", text, re.ASCII):
         return int(text)
     raise ValueError(
-        f"a trial is a number that ask said, such as 17, but {text!r:.60} came. For a reward nobody asked for, observe "
+        f"a trial is a number that ask said, such as 17, got {text!r:.60}. For a reward nobody asked for, observe "
         "takes the name of an arm."
     )
 

@@ -148,7 +148,7 @@ def _parsed(url: str | os.PathLike[str] | sa.URL) -> sa.URL:
     except (ArgumentError, NoSuchModuleError, ValueError):
         raise ValueError(f"a database must be given as a URL, but this one cannot be read. {example}") from None
     if backend not in ("sqlite", "postgresql", "postgres"):
-        raise ValueError(f"a study is kept in SQLite or PostgreSQL, but a URL of {backend!r:.40} came. {example}")
+        raise ValueError(f"a study is kept in SQLite or PostgreSQL, got a URL of {backend!r:.40}. {example}")
     try:
         _patience(parsed)
     except ValueError:

@@ -119,7 +119,7 @@ class Journal:
     def enrol(self, name: str, bodies: Sequence[str]) -> int:
         """Return the number of a new study of this name, with its first events; refuse a name that there is."""
         if "\0" in name or any("\ud800" <= sign <= "\udfff" for sign in name):
-            raise ValueError(f"a name must be text that a database can hold, but {name!r:.80} came. Choose another.")
+            raise ValueError(f"a name must be text that a database can hold, got {name!r:.80}. Choose another.")
 
         def enter(connection: sa.Connection) -> int:
             study = connection.execute(sa.insert(_STUDIES).returning(_STUDIES.c.id), {"name": name}).scalar_one()

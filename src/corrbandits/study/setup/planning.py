@@ -82,7 +82,7 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
     mean, sd = (numeric_column(columns, name, path) if name in columns else None for name in PRIOR)
     if sd is not None and (sd < 0).any():
         line, text = columns["prior_sd"][int(sd.argmin())]
-        raise ValueError(f"{path}, line {line}: column 'prior_sd' must be at least 0, but {text!r:.60} came. Mend it.")
+        raise ValueError(f"{path}, line {line}: column 'prior_sd' must be at least 0, got {text!r:.60}. Mend it.")
     arms: dict[str, Any] = {"name": names}
     if where is not None:
         arms |= dict(zip(axes, where.T, strict=True))
@@ -115,7 +115,7 @@ def plan(
         )
     if sd is None and mean is not None:
         raise ValueError(
-            "a prior mean counts for as much as its sd says, but no prior sd came, and no kernel. Give --prior-sd or a "
+            "a prior mean counts for as much as its sd says, got no prior sd, and no kernel. Give --prior-sd or a "
             "column prior_sd, or leave the prior mean out."
         )
     if mean is None and sd is not None:
@@ -143,10 +143,10 @@ def kernel_called(
             "and longitude; or leave --kernel out, for arms that say nothing of each other."
         )
     if not lengths:
-        raise ValueError("--kernel needs --length, how far arms resemble each other, but none came. Add it.")
+        raise ValueError("--kernel needs --length, how far arms resemble each other, got none. Add it.")
     options: dict[str, Any] = {} if alpha is None else {"alpha": alpha}
     if alpha is not None and name != "rational_quadratic":
-        raise ValueError(f"--alpha is of the kernel rational_quadratic alone, but {name} came. Leave it out.")
+        raise ValueError(f"--alpha is of the kernel rational_quadratic alone, got {name}. Leave it out.")
     if distance is None and "latitude" in axes:
         distance = "great_circle" if name == "exponential" else "chordal"
     if distance is not None:
@@ -167,7 +167,7 @@ def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: f
     if own and sd is None:
         raise ValueError("the study's arms have prior sds of their own, so new ones need theirs: add prior_sd.")
     if not own and sd is not None:
-        raise ValueError("all arms of the study have the same prior sd, but another came. Leave prior_sd out.")
+        raise ValueError("all arms of the study have the same prior sd, got another. Leave prior_sd out.")
     if own and sheet.places is not None:
         given["coordinates"] = _with_deviations(sheet.places, np.broadcast_to(np.asarray(sd), sheet.count))
     return given
@@ -190,7 +190,7 @@ def number(what: str, text: str) -> float:
     """Return the number that a text says, with a point for the decimals."""
     if not NUMBER.fullmatch(text.strip()) or not math.isfinite(float(text)):
         comma = " Decimals take a point, and thousands nothing." if "," in text else ""
-        raise ValueError(f"{what} must be a finite number such as -1.5, but {text!r:.60} came.{comma}")
+        raise ValueError(f"{what} must be a finite number such as -1.5, got {text!r:.60}.{comma}")
     return float(text)
 
 
@@ -202,9 +202,7 @@ def seconds(text: str) -> float:
     """
     found = re.fullmatch(r"([\d.]+) ?(s|min|h|d|w)", text.strip(), re.ASCII)
     if found is None or not NUMBER.fullmatch(found[1]) or float(found[1]) == 0:
-        raise ValueError(
-            f"--timeout must be a number above 0 and s, min, h, d or w, such as 36h, but {text!r:.60} came."
-        )
+        raise ValueError(f"--timeout must be a number above 0 and s, min, h, d or w, such as 36h, got {text!r:.60}.")
     return float(found[1]) * UNITS[found[2]]
 
 
@@ -214,7 +212,7 @@ def settings(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or name.strip() in found:
-            raise ValueError(f"--set must be name=value, each name once, such as a=3.3, but {text!r:.60} came.")
+            raise ValueError(f"--set must be name=value, each name once, such as a=3.3, got {text!r:.60}.")
         found[name.strip()] = value.strip()
     return found
 
@@ -250,7 +248,7 @@ def _attribute(column: Column) -> list[Any]:
 def _one(what: str, column: Array | None, option: float | None) -> Any:
     if column is not None and option is not None:
         raise ValueError(
-            f"the prior {what} must be said once, but both a column prior_{what} and --prior-{what} came. Drop one."
+            f"the prior {what} must be said once, got both a column prior_{what} and --prior-{what}. Drop one."
         )
     return option if column is None else column
 
@@ -277,7 +275,7 @@ def _policy(name: str | None, given: Mapping[str, str]) -> Policy:
     for key, text in given.items():
         if key not in fields:
             known = ", ".join(fields) or "none"
-            raise ValueError(f"--set must name a parameter of {kind.__name__} ({known}), but {key!r:.60} came.")
+            raise ValueError(f"--set must name a parameter of {kind.__name__} ({known}), got {key!r:.60}.")
         values[key] = _parameter(key, text, str(fields[key].type))
     for field in fields.values():
         if field.default is dataclasses.MISSING and field.name not in values:
@@ -289,12 +287,12 @@ def _policy(name: str | None, given: Mapping[str, str]) -> Policy:
 def _parameter(name: str, text: str, kind: str) -> bool | int | float:
     if kind == "bool":
         if text.lower() not in ("true", "false"):
-            raise ValueError(f"--set {name} must be true or false, but {text!r:.60} came.")
+            raise ValueError(f"--set {name} must be true or false, got {text!r:.60}.")
         return text.lower() == "true"
     value = number(f"--set {name}", text)
     if kind == "int":
         if value != int(value):
-            raise ValueError(f"--set {name} must be a whole number, but {text!r:.60} came.")
+            raise ValueError(f"--set {name} must be a whole number, got {text!r:.60}.")
         return int(value)
     return value
 
@@ -305,4 +303,4 @@ def _known(what: str, name: str, known: Collection[str]) -> str:
     by_lower = {one.lower(): one for one in known}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1)
     meant = f" Did you mean {by_lower[near[0]]}?" if near else ""
-    raise ValueError(f"{what} must be one of {', '.join(known)}, but {name!r:.60} came.{meant}")
+    raise ValueError(f"{what} must be one of {', '.join(known)}, got {name!r:.60}.{meant}")

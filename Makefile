@@ -1,11 +1,11 @@
 # Every target sets itself up: a virtual environment in .venv, filled from the hashed lock file by uv.
 PYTHON ?= python3
-UV_VERSION = 0.13.7
 BIN = .venv/bin
 READY = .venv/.ready
 BENCH_BIN = .venv-bench/bin
 BENCH_READY = .venv-bench/.ready
 BENCH ?= --out docs
+COMPILE = $(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11
 
 .PHONY: help reproduce test check docs refresh bench lock clean
 .DEFAULT_GOAL := help
@@ -35,19 +35,18 @@ bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BENCH_BIN)/python -m benchmarks $(BENCH)
 	@$(BENCH_BIN)/python -m benchmarks.studies $(filter-out --without-scale --again,$(BENCH))
 
-lock: $(READY)  ## both lock files anew from pyproject.toml
-	@$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \
-		pyproject.toml --group dev -o requirements.lock
-	@$(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \
-		pyproject.toml --group bench --no-emit-package torch -o requirements-bench.lock
+lock: $(READY)  ## the lock files anew from pyproject.toml
+	@$(COMPILE) --group lock -o requirements-uv.lock
+	@$(COMPILE) pyproject.toml --group dev -o requirements.lock
+	@$(COMPILE) pyproject.toml --group bench --no-emit-package torch -o requirements-bench.lock
 
 clean:  ## everything that was made
 	rm -rf .venv .venv-bench docs/_build reproduction results .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-$(READY): pyproject.toml requirements.lock
+$(READY): pyproject.toml requirements-uv.lock requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "corrbandits needs Python 3.11 or newer; this is %s. Name another: make PYTHON=python3.12 ..." % sys.version.split()[0])'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install -q --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@

@@ -44,10 +44,9 @@ def with_output(text: str) -> str:
 
 def with_session(text: str) -> str:
     """Return the page on studies with what its commands print now, the last ones on a PostgreSQL of this moment."""
-    sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
     import session
-
-    from databases import Server
+    from tests.support.databases import Server
 
     server = Server()
     try:

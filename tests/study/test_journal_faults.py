@@ -149,7 +149,6 @@ def fill_a_server(directory):
         mount(directory, "20m", f"uid={user['user']}", f"gid={user['group']}", "mode=700")
         server.execute(f"CREATE TABLESPACE small LOCATION '{directory}'")
         server.execute("CREATE DATABASE survey TABLESPACE small")
-        server.execute("ALTER DATABASE survey SET default_toast_compression = lz4")
         journal = Journal(server.url("survey"), create=True)
         with journal._database._engine.begin() as connection:  # otherwise our x's would shrink to nothing
             connection.exec_driver_sql("ALTER TABLE corrbandits_events ALTER body SET STORAGE EXTERNAL")

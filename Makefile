@@ -7,7 +7,7 @@ BENCH_READY = .venv-bench/.ready
 BENCH ?= --out docs
 COMPILE = $(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11
 
-.PHONY: help reproduce test check docs refresh bench lock clean
+.PHONY: help reproduce test check docs refresh dist bench lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -31,6 +31,11 @@ docs: $(READY)  ## the documentation, in docs/_build/html
 refresh: $(READY)  ## what the documents show of the program, anew
 	@$(BIN)/python docs/refresh.py
 
+dist: $(READY)  ## a wheel and a source distribution, in dist/
+	@rm -rf dist
+	@$(BIN)/uv build -q --offline --no-build-isolation --python $(BIN)/python --out-dir dist .
+	@ls dist
+
 bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BENCH_BIN)/python -m benchmarks $(BENCH)
 	@$(BENCH_BIN)/python -m benchmarks.studies $(filter-out --without-scale --again,$(BENCH))
@@ -41,7 +46,7 @@ lock: $(READY)  ## the lock files anew from pyproject.toml
 	@$(COMPILE) pyproject.toml --group bench --no-emit-package torch -o requirements-bench.lock
 
 clean:  ## everything that was made
-	rm -rf .venv .venv-bench docs/_build reproduction results .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-bench docs/_build dist reproduction results .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(READY): pyproject.toml requirements-uv.lock requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "corrbandits needs Python 3.11 or newer; this is %s. Name another: make PYTHON=python3.12 ..." % sys.version.split()[0])'

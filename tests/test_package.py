@@ -1,7 +1,12 @@
 """What the package is as a whole: light to import, typed, in layers, silent about where it was made."""
 
+import ast
+import importlib
+import inspect
 import json
+import operator
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -36,12 +41,96 @@ def test_heavy_libraries_load_only_when_used():
     assert heavy.isdisjoint(loaded)
 
 
-def test_every_public_name_can_be_had_and_no_other():
-    for name in corrbandits.__all__:
-        assert getattr(corrbandits, name) is not None
-    assert set(dir(corrbandits)) >= set(corrbandits.__all__)
-    with pytest.raises(AttributeError, match="has no attribute 'Arm'"):
-        _ = corrbandits.Arm
+def listed():
+    """The public names and what they are imported from, as a type checker reads the list of them."""
+    stub = ast.parse((ROOT / "src" / "corrbandits" / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    assert all(alias.asname == alias.name for node in imports for alias in node.names), "name as name: it is exported"
+    return {alias.name: node.module for node in imports for alias in node.names}
+
+
+def test_the_list_of_names_is_the_one_that_type_checkers_read():
+    assert corrbandits.__all__ == sorted(listed())
+    assert dir(corrbandits) == corrbandits.__all__
+
+
+@pytest.mark.parametrize("name", corrbandits.__all__)
+def test_a_public_name_loads_from_where_the_list_says(name):
+    found = getattr(corrbandits, name)
+    home = f"{listed()[name]}.{name}"
+    assert found is (importlib.import_module(home) if inspect.ismodule(found) else pkgutil.resolve_name(home))
+    assert getattr(corrbandits, name) is found
+
+
+def test_a_star_takes_every_public_name_and_no_other():
+    scope = {}
+    exec("from corrbandits import *", scope)
+    assert scope.keys() - {"__builtins__"} == set(corrbandits.__all__)
+    assert all(scope[name] is getattr(corrbandits, name) for name in corrbandits.__all__)
+
+
+@pytest.mark.parametrize("name", ["Arm", "belief_", "_HOMES_", "__path__x"])
+def test_another_name_is_refused(name):
+    with pytest.raises(AttributeError, match=f"module 'corrbandits' has no attribute '{name}'"):
+        getattr(corrbandits, name)
+    assert not hasattr(corrbandits, name)
+
+
+def test_a_broken_module_says_what_is_broken(monkeypatch):
+    """What fails to import is not reported as a name that is missing."""
+    monkeypatch.delattr(corrbandits, "plots", raising=False)
+    monkeypatch.setitem(sys.modules, "corrbandits.plots", None)
+    with pytest.raises(ImportError, match=r"corrbandits\.plots"):
+        _ = corrbandits.plots
+
+
+USER = """
+import corrbandits as cb
+
+surface = cb.landscapes.two_peaks()
+kernel: cb.Kernel = 10 * cb.Exponential(length=4.0)
+prior = cb.Correlated(mean=30.0, kernel=kernel, coordinates=surface.coordinates, noise_variance=10.0)
+policy = cb.CorrelatedUCL(a=3.3)
+belief: cb.Belief = prior.observe(policy.choose(prior, t=1), 41.0)
+trace: cb.Trace = cb.simulate({"correlated": (policy, belief)}, surface, horizon=100)
+trial: cb.Trial = cb.Study.create("survey.db", "meadow", prior=prior, policy=policy).ask()
+number: int = trial.number
+"""
+WRONG = {
+    "cb.UCL(a='three')": 'Argument "a" to "UCL" has incompatible type "str"',
+    "cb.Arm": 'Module has no attribute "Arm"',
+    "text: str = cb.simulate": "Incompatible types in assignment",
+    "cb.Study.open('survey.db', 'meadow').tell('one', 1.0)": 'Argument 1 to "tell" of "Study" has incompatible type',
+    "cb.landscapes.three_peaks()": 'Module has no attribute "three_peaks"',
+}
+
+
+@pytest.mark.slow
+def test_a_users_script_is_type_checked_with_every_public_name(tmp_path):
+    every = "\n".join(f"public_{name} = cb.{name}" for name in corrbandits.__all__)
+    (tmp_path / "right.py").write_text(USER + every, encoding="utf-8")
+    (tmp_path / "wrong.py").write_text("import corrbandits as cb\n" + "\n".join(WRONG), encoding="utf-8")
+    # strict, as pyproject.toml says, so that what `make check` has learnt of numpy and others serves here too
+    options = ["--no-error-summary", "--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache"]
+    command = [sys.executable, "-m", "mypy", *options, "right.py", "wrong.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(WRONG), done.stdout
+    for number, (line, complaint) in enumerate(zip(lines, WRONG.values(), strict=True), 2):
+        assert line.startswith(f"wrong.py:{number}: error: {complaint}")
+
+
+def test_every_name_that_the_reference_mentions_loads():
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    mentioned = set(re.findall(r"\bcb\.([\w.]+\w)", page))
+    documented = set(re.findall(r"^\.\. auto\w+:: (corrbandits\.[\w.]+)$", page, re.MULTILINE))
+    assert len(mentioned) > 10
+    assert len(documented) > 40
+    for name in mentioned:
+        operator.attrgetter(name)(corrbandits)
+    for name in documented:
+        pkgutil.resolve_name(name)
 
 
 def test_the_lock_file_has_hashes_and_no_address():

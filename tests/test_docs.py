@@ -95,7 +95,7 @@ def test_help_fits_one_screen():
 
 
 def test_every_command_is_documented():
-    from corrbandits.cli.commands import app
+    from corrbandits.cli.app import app
 
     documented = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     named = list(command_names(app))

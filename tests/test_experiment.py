@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corrbandits as cb
-from corrbandits.experiment import A_DRAW, A_KERNEL, ExperimentError, load
+from corrbandits.experiment import ExperimentError, load
+from corrbandits.experiment.priors import A_KERNEL
+from corrbandits.experiment.truth import A_DRAW
 from corrbandits.kernels import KERNELS
 from corrbandits.policies import RULES
 
@@ -437,10 +439,14 @@ BERNOULLI = 'means = [0.2, 0.5, 0.9]\nrewards = "bernoulli"'
         (
             {"truth": BERNOULLI + "\nnoise_variance = 1"},
             6,
-            ["noise_variance must not stand with bernoulli", "Remove it"],
+            ["noise_variance must not be given with bernoulli", "Remove it"],
         ),
         ({"truth": BERNOULLI.replace("0.9", "1.9")}, 4, ["must lie in [0, 1]"]),
-        ({"truth": BERNOULLI, "prior": "failures = 1\nmean = 1"}, 8, ["mean must not stand beside failures", "alone"]),
+        (
+            {"truth": BERNOULLI, "prior": "failures = 1\nmean = 1"},
+            8,
+            ["mean must not be given with failures", "only successes and failures"],
+        ),
         ({"truth": BERNOULLI, "prior": "failures = [1, 2]"}, 7, ["failures must be one number or 3"]),
         ({"truth": BERNOULLI, "prior": "successes = 0"}, 7, ["must be above 0; 1 and 1 is the uniform prior"]),
         (

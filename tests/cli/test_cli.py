@@ -469,7 +469,7 @@ def test_bounds_of_an_experiment_beside_its_trace(tmp_path):
     assert "simulated" in done.stdout
     trace = cb.Trace.load(tmp_path / "results" / "small.nc")
     counts = trace.counts.mean("run").values
-    first_row = next(line for line in done.stdout.splitlines() if line.startswith("│"))
+    first_row = next(line for line in done.stdout.splitlines() if line.split()[:2] == ["2", "1"])
     near = np.flatnonzero(np.isin(trace.data["means"], [4, 3]))  # the two groups of smallest gap are split by count
     assert any(f"{counts[0, arm]:,.1f}" in first_row for arm in near)
 
@@ -493,13 +493,13 @@ def test_a_trace_of_another_experiment_is_refused(tmp_path, monkeypatch, capsys,
 
 
 def test_counts_are_compared_after_initialisation():
-    from corrbandits.cli import printing as report
+    from corrbandits.experiment.results import counts_after_initialisation
 
     bandit = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
     prior = cb.Correlated(covariance=9 * np.eye(3), noise_variance=1.0)  # every arm must be taken once first
     policy = cb.CorrelatedUCL(a=1.5)
     trace = cb.simulate({"x": (policy, prior)}, bandit, 50, 4)
-    without = report.counts_after_initialisation(trace, "x", policy, prior)
+    without = counts_after_initialisation(trace, "x", policy, prior)
     np.testing.assert_allclose(without, trace.counts.sel(policy="x").mean("run") - 1)
 
 
@@ -510,7 +510,7 @@ def test_errata_are_listed(tmp_path):
     done = run("errata", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for erratum in errata.ERRATA:
-        assert f"│ {erratum.number} " in done.stdout
+        assert f"\n{erratum.number} " in done.stdout
         assert erratum.where.split()[0] in done.stdout
     assert "held" not in done.stdout
 
@@ -520,7 +520,7 @@ def test_errata_are_checked(monkeypatch, capsys):
     assert here(monkeypatch, "errata", "--check") == 0
     said = capsys.readouterr().out
     assert "5 of 5 findings held." in said
-    assert said.count("│ held ") == 5
+    assert said.count(" held\n") == 5
 
 
 def test_a_finding_that_fails_is_said_and_is_exit_code_1(monkeypatch, capsys):
@@ -531,8 +531,8 @@ def test_a_finding_that_fails_is_said_and_is_exit_code_1(monkeypatch, capsys):
     monkeypatch.setattr(errata, "ERRATA", (replace(first, check=fail), replace(second, check=lambda: None)))
     assert here(monkeypatch, "errata", "--check") == 1
     said = capsys.readouterr().out
-    assert "│ failed" in said
-    assert "│ held" in said
+    assert " failed\n" in said
+    assert " held\n" in said
     assert "1: the finding does not hold: 1 is not 2" in said
     assert "1 of 2 findings held." in said
 

@@ -72,7 +72,7 @@ def test_a_family_of_rewards_0_and_1(path):
         ("noise_variance = 2.25", "", 3, ["'noise_variance' is missing", "noise_variance = 10.0"]),
         ("noise_variance = 2.25", "noise_variance = -1", 4, ["noise_variance must be above 0"]),
         (COLUMNS, "", 3, ["one of landscape, means, column, draw is needed", 'column = "yield"']),
-        ("[truth]", '[truth]\nrewards = "bernoulli"', 5, ["must not stand with bernoulli rewards"]),
+        ("[truth]", '[truth]\nrewards = "bernoulli"', 5, ["must not be given with bernoulli rewards"]),
     ],
 )
 def test_what_is_missing_is_named_with_its_remedy(path, old, new, line, words):
@@ -86,7 +86,7 @@ def test_what_is_missing_is_named_with_its_remedy(path, old, new, line, words):
 
 
 def test_the_other_commands_still_need_a_surface(path):
-    with pytest.raises(ExperimentError, match=r"truth_columns in \[stress\] is for `corrbandits stress` alone"):
+    with pytest.raises(ExperimentError, match=r"truth_columns in \[stress\] is used by `corrbandits stress` only"):
         load_experiment(path(FILE))
     with pytest.raises(ExperimentError, match='such as: landscape = "two_peaks"'):
         load_experiment(path("[arms]\ngrid = [2, 2]\n[truth]\n" + FILE[FILE.index("[priors") : FILE.index("[stress")]))

@@ -31,7 +31,7 @@ def main() -> None:
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
         warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"
         _refuse_an_empty_name(sys.argv)
-        from corrbandits.cli.commands import app
+        from corrbandits.cli.app import app
 
         with _remarks():
             app()

@@ -29,17 +29,12 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._shell.toml import Table
 from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, landscapes
-from corrbandits.experiment import (
-    A_POLICY,
-    A_PRIOR,
-    FAMILY,
-    Arms,
-    Experiment,
-    ExperimentError,
-    gaussian_parts,
-    kernel_in,
-    read,
-)
+from corrbandits.experiment import Experiment, ExperimentError
+from corrbandits.experiment.arms import Arms
+from corrbandits.experiment.building import kernel_in
+from corrbandits.experiment.file import A_POLICY, read
+from corrbandits.experiment.priors import A_PRIOR, gaussian_parts
+from corrbandits.experiment.truth import FAMILY
 from corrbandits.stress.priors import KINDS, numbers_to_try, varied
 
 WAYS = ("kernel", "covariance")

@@ -6,7 +6,7 @@ fixed beforehand, though they depend on the rewards (see `errata`). No bound her
 
 from corrbandits.theory.best import Best, best_correlated, best_uncorrelated
 from corrbandits.theory.bounds import correlated_bound, uncorrelated_bound
-from corrbandits.theory.curves import bounds_for, regret_curve, spread_times
+from corrbandits.theory.curves import bounds_for, regret_curve, regret_curves, spread_times
 from corrbandits.theory.estimate import (
     beta,
     bias,
@@ -59,6 +59,7 @@ __all__ = [
     "quantile_lower",
     "quantile_upper",
     "regret_curve",
+    "regret_curves",
     "schedule_lower",
     "spread_times",
     "tail_lower",

@@ -66,6 +66,12 @@ def regret_curve(environment: Environment, policy: Policy, belief: Belief, bound
     return xr.DataArray(regret, {"time": times}, name="regret", attrs={"units": "reward"})
 
 
+def regret_curves(environment: Environment, policy: Policy, belief: Belief, horizon: int) -> dict[str, xr.DataArray]:
+    """Return the bounds on the regret over time of every theorem that speaks of a policy and its prior, by name."""
+    bounds = bounds_for(environment, policy, belief)
+    return {name: regret_curve(environment, policy, belief, bound, horizon) for name, bound in bounds.items()}
+
+
 def spread_times(horizon: int) -> Integers:
     """Return some forty times from 1 to the horizon, evenly spread in log t.
 

@@ -10,7 +10,7 @@ Simulated figures are compared with margins of at least four standard errors and
 """
 
 from corrbandits.paper.errata import experiments, lemmas, proofs, theorems
-from corrbandits.paper.errata.record import Erratum, ErratumError
+from corrbandits.paper.errata.record import Erratum, ErratumError, failed_checks
 
 ERRATA: tuple[Erratum, ...] = tuple(
     sorted(
@@ -18,4 +18,4 @@ ERRATA: tuple[Erratum, ...] = tuple(
     )
 )
 
-__all__ = ["ERRATA", "Erratum", "ErratumError"]
+__all__ = ["ERRATA", "Erratum", "ErratumError", "failed_checks"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from corrbandits._shell.progress import bar
+
 
 class ErratumError(AssertionError):
-    """A finding that its own check does not bear out; the message has the figures."""
+    """A finding that its own check does not confirm; the message has the figures."""
 
 
 @final
@@ -34,3 +36,16 @@ def require(holds: object, found: str) -> None:
     """
     if not holds:
         raise ErratumError(f"the finding does not hold: {found}")
+
+
+def failed_checks(errata: Sequence[Erratum]) -> dict[int, str]:
+    """Run the check of each finding and return what those that fail say, by number."""
+    failed = {}
+    with bar(len(errata), label="checking") as show:
+        for done, erratum in enumerate(errata, start=1):
+            try:
+                erratum.check()
+            except ErratumError as error:
+                failed[erratum.number] = str(error)
+            show(done)
+    return failed

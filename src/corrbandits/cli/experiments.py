@@ -1,0 +1,145 @@
+"""The commands on an experiment file: `simulate` and `bounds`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corrbandits.cli.options import Out, Threads, result_name, saying_what_is_saved
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from corrbandits._core.checks import Array
+    from corrbandits.environments import Environment
+    from corrbandits.experiment import Experiment
+    from corrbandits.simulation.trace import Trace
+    from corrbandits.theory import Group
+
+
+class Record(StrEnum):
+    """What `simulate` keeps of a run."""
+
+    full = "full"
+    summary = "summary"
+
+
+def simulate(
+    experiment: Annotated[Path, typer.Argument(help="A TOML file; docs/getting-started describes it.")],
+    out: Out = Path("results"),
+    record: Annotated[Record, typer.Option(help="Every decision, or regret at some times.")] = Record.full,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Directory to save runs in, and to go on from.", file_okay=False)
+    ] = None,
+    threads: Threads = None,
+    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler whose workers play.")] = None,
+) -> None:
+    """Simulate the experiment described in a TOML file.
+
+    Writes NAME.png, NAME.pdf and NAME.nc, NAME being the file's name without .toml, and prints a table. After a
+    kill or Ctrl-C the same command with the same --checkpoint goes on where it was.
+    """
+    from corrbandits._shell import outputs
+    from corrbandits.experiment import load
+    from corrbandits.experiment.results import write_regret
+
+    described, name = load(experiment), result_name(experiment)
+    outputs.make_directory(out)
+    with saying_what_is_saved(checkpoint):
+        trace = _simulated(described, dask, record=record.value, checkpoint=checkpoint, threads=threads)
+        with outputs.results(out, inputs=[experiment]) as files:
+            write_regret(files, name, trace, described.environment, name, max(2, described.horizon // 10))
+    _print_summary(trace, described.environment)
+    typer.echo(f"\n{name} (.png, .pdf, .nc) is in {out}/")
+
+
+def bounds(
+    experiment: Annotated[Path | None, typer.Argument(help="A TOML file; without one, the paper's experiment.")] = None,
+    trace: Annotated[Path | None, typer.Option(help="NAME.nc of the same experiment, to compare with.")] = None,
+    figure: Annotated[int | None, typer.Option(min=1, max=2, help="Of the paper's experiment, this figure's.")] = None,
+    out: Out = Path("results"),
+) -> None:
+    """Say what the theorems promise of counts and regret.
+
+    Writes NAME-bounds.png and .pdf, and prints a table by groups of arms of like gap: of each group the largest
+    eta, extra, total and count. With --trace, counts are those after initialisation; the prior is not compared.
+    """
+    from corrbandits import theory
+    from corrbandits._shell import outputs
+    from corrbandits.experiment import load, results
+    from corrbandits.paper import reproduction
+
+    described = reproduction.problem(figure) if experiment is None else load(experiment)
+    name = f"{'paper' if experiment is None else result_name(experiment)}-bounds"
+    seen = None if trace is None else results.saved_trace(trace, described)
+    outputs.make_directory(out)
+    problem = described.environment, described.policies, described.horizon
+    with outputs.results(out, inputs=[path for path in (experiment, trace) if path]) as files:
+        results.write_bounds(files, name, *problem, seen, name)
+    for player, of in described.policies.items():
+        found = theory.bounds_for(described.environment, *of)
+        counts = None if seen is None else results.counts_after_initialisation(seen, player, *of)
+        _print_bounds(player, {theorem: at(described.horizon) for theorem, at in found.items()}, described, counts)
+    typer.echo(f"{name} (.png, .pdf) is in {out}/")
+
+
+def _simulated(described: Experiment, dask: str | None, **options: Any) -> Trace:
+    """Return the trace of an experiment, played here or on a cluster."""
+    from corrbandits.simulation import dask as cluster
+    from corrbandits.simulation.simulator import simulate as run
+
+    what = described.policies, described.environment, described.horizon, described.runs, described.seed
+    if dask is None:
+        return run(*what, **options)
+    if options["threads"] is not None:
+        raise ValueError("--threads are of this machine, but with --dask a cluster plays. Leave one of them out.")
+    with cluster.connected(dask) as client:
+        return run(*what, map=client, **options)
+
+
+def _print_summary(trace: Trace, environment: Environment) -> None:
+    """Print the regret of each policy at the end, and how often it took a best arm."""
+    from corrbandits._shell import terminal
+
+    band = trace.band().isel(time=-1)
+    horizon, runs = trace.horizon, trace.data.sizes["run"]
+    share = trace.counts.values[..., environment.optimal].sum(axis=-1).mean(axis=-1) / horizon
+    best = "on a best arm" if environment.optimal.sum() > 1 else "on the best arm"
+    rows = []
+    for policy, on_best in zip(trace.data["policy"].values.tolist(), share.tolist(), strict=True):
+        mean, low, high = (float(band[name].sel(policy=policy)) for name in ("mean", "low", "high"))
+        interval = f"{low:,.1f} to {high:,.1f}" if runs > 1 else "needs 2 runs"
+        steps = float(trace.initialisation.sel(policy=policy).mean())
+        rows.append((policy, f"{mean:,.1f}", interval, f"{on_best:.1%}", f"{steps:g}"))
+    heads = "policy", "mean regret", "95 % band", best, "initial steps"
+    title = f"After {horizon:,} decisions, {runs:,} runs"
+    terminal.show([terminal.table(heads, rows, title=title)], terminal.console())
+
+
+def _print_bounds(policy: str, bounds: dict[str, xr.Dataset], problem: Experiment, counts: Array | None) -> None:
+    """Print the bounds of one policy, a table per theorem: of each group of arms, the largest of each bound."""
+    from corrbandits import theory
+    from corrbandits._shell import terminal
+
+    if not bounds:
+        terminal.say([f"{policy}: no theorem speaks of this policy, its prior and its parameters.", ""])
+    lower = theory.lai_robbins_counts(problem.environment, problem.horizon)
+    for theorem, bound in bounds.items():
+        terminal.say([f"{policy}, {theorem}: {bound.attrs['statement']}"])
+        simulated = ("simulated",) if counts is not None else ()
+        case = ("case",) if bound.attrs["theorem"] == "1" else ()
+        heads = "arms", "gap", *case, "eta", "extra", "total", "Lai-Robbins", *simulated
+        groups = theory.grouped(bound, lower, counts)
+        rows = [_cells(group, with_case=bool(case), with_simulated=counts is not None) for group in groups]
+        terminal.show([terminal.table(heads, rows, left=0), ""], terminal.console())
+
+
+def _cells(group: Group, *, with_case: bool, with_simulated: bool) -> list[str]:
+    low, high = group.gaps
+    gap = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    case = [str(group.case)] if with_case else []
+    cells = [str(group.arms), gap, *case, group.eta, group.extra, group.total, f"{group.lai_robbins:,.1f}"]
+    return [*cells, f"{group.simulated:,.1f}"] if with_simulated else cells

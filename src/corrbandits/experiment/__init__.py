@@ -1,0 +1,24 @@
+"""An experiment written down in a TOML file: what there is, what is believed of it, who plays, how long.
+
+    [arms]           where the arms lie: grid = [rows, columns]; or csv = "sites.csv", relative to this file, with
+                     columns x and y, x alone, or latitude and longitude; or nowhere: count = 5
+    [truth]          landscape = "two_peaks" (then [arms] may be left out), means = [...], column = "yield" (of the csv)
+                     or draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1, mean = 0.0 };
+                     noise_variance (one or one per arm), or rewards = "bernoulli" for rewards 0 and 1. With a family
+                     of surfaces in [stress], `corrbandits stress` needs none of the four
+    [priors.NAME]    mean (one or one per arm; 0 if left out) or column = "prior_mean"; then one of
+                     kernel = { name = "exponential", length = 4.0, variance = 10.0, distance = "euclidean" },
+                     which makes an `Implicit` belief of more than 10,000 arms,
+                     covariance = [[...]], variance (one, inf or one per arm), variance_column = "prior_variance";
+                     noise_variance (the truth's if left out). For rewards 0 and 1 also: successes, failures
+    [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
+                     if left out)
+    [run]            horizon, runs (100 if left out), seed (0 if left out)
+    [stress]         what `corrbandits stress` varies; it may be left out (`stress.experiment` describes its keys)
+
+Whatever is wrong is refused before any work begins, with its line.
+"""
+
+from corrbandits.experiment.file import Experiment, ExperimentError, load
+
+__all__ = ["Experiment", "ExperimentError", "load"]

@@ -1,0 +1,67 @@
+"""The tables [priors.NAME]: what is believed of the arms beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from corrbandits._core import checks
+from corrbandits._shell.toml import Table
+from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
+from corrbandits.environments import BernoulliBandit, Environment, landscapes
+from corrbandits.experiment.arms import Arms
+from corrbandits.experiment.building import kernel_in
+
+A_PRIOR = "[priors.flat] with variance = inf"
+A_KERNEL = 'kernel = { name = "exponential", length = 4.0, variance = 10.0 }'
+
+
+def prior_in(table: Table, arms: Arms, environment: Environment) -> Belief:
+    """Return the belief that a table of [priors] describes."""
+    gaussian, beta = ("kernel", "covariance", "variance", "variance_column"), ("successes", "failures")
+    table.only(("mean", "column", *gaussian, *beta, "noise_variance"))
+    if any(key in table.values for key in beta):
+        return _beta(table, beta, environment)
+    way = table.one_of((*gaussian, *beta))
+    with table.blame(way):
+        return _gaussian(table, way, arms, environment)
+
+
+def _gaussian(table: Table, way: str, arms: Arms, environment: Environment) -> Belief:
+    parts = gaussian_parts(table, way, arms, environment)
+    if way == "kernel":
+        return (Correlated if arms.count <= landscapes.MOST_DENSE else Implicit)(**parts)
+    return Correlated(**parts) if way == "covariance" else Independent(arms=arms.count, **parts)
+
+
+def gaussian_parts(table: Table, way: str, arms: Arms, environment: Environment) -> dict[str, Any]:
+    """Return the arguments of the belief that a table of [priors] describes by a kernel, a covariance or variances."""
+    values = table.values
+    mean = values.get("mean", 0.0)
+    if isinstance(mean, str):
+        raise TypeError(f'mean must be a number or a list, got text. For a column of the csv, column = "{mean}".')
+    if "column" in values:
+        mean = arms.column(table, table.one_of(("mean", "column")))
+    common = {"mean": mean, "noise_variance": values.get("noise_variance", environment.noise_variance)}
+    if way == "kernel":
+        kernel = kernel_in(table.table("kernel", A_KERNEL), "name")
+        return {"kernel": kernel, "coordinates": arms.coordinates(), **common}
+    if way == "covariance":
+        matrix, n = checks.finite(way, values[way]), arms.count
+        if matrix.shape != (n, n):
+            raise ValueError(f"{way} must be {n} rows of {n} numbers, one per arm, but its shape is {matrix.shape}.")
+        return {"covariance": matrix, **common}
+    return {"variance": arms.column(table, way) if way == "variance_column" else values[way], **common}
+
+
+def _beta(table: Table, allowed: Collection[str], environment: Environment) -> Belief:
+    given = next(key for key in table.values if key in allowed)
+    if not isinstance(environment, BernoulliBandit):
+        raise table.error(f'{given} must go with rewards = "bernoulli" in [truth]. Use variance or kernel here.', given)
+    for key in table.values:
+        if key not in allowed:
+            raise table.error(
+                f"{key} must not be given with {given}: a Beta prior has only {' and '.join(allowed)}. Remove it.", key
+            )
+    with table.blame(given):
+        return Beta(**table.values, arms=environment.arms)

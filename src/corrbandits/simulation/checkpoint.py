@@ -26,6 +26,7 @@ from corrbandits.simulation.batches import Batch, Kept, Problem
 from corrbandits.simulation.fingerprint import fingerprint
 
 FORMAT = "corrbandits checkpoint 1"
+VERSION = "version of corrbandits"
 DESCRIPTION = "simulation.json"
 MARK = "of"
 """The name, among the arrays of a batch, of the digest that says which simulation and which batch they are of."""
@@ -107,7 +108,7 @@ def described(problem: Problem, names: list[str], runs: int, version: str) -> di
         }
     return {
         "format": FORMAT,
-        "version of corrbandits": version,
+        VERSION: version,
         "horizon": problem.horizon,
         "runs": runs,
         "seed": problem.seed,
@@ -195,8 +196,10 @@ def _read(place: Path) -> dict[str, Any]:
 
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
-    """Return what differs, in words."""
+    """Return what differs, in words; of another version only that, since it may describe the same in another way."""
     differing = [name for name in here if there.get(name, here[name]) != here[name]]
+    if VERSION in differing:
+        differing = [VERSION]
     missing = [f"{name} is not said there" for name in here if name not in there]
     return [_difference(name, there[name], here[name]) for name in differing] or missing
 

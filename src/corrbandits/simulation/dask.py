@@ -12,9 +12,10 @@ import time
 import uuid
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from dataclasses import astuple
 from importlib.metadata import version
 from typing import Any, final
 
@@ -127,7 +128,7 @@ class _There:
 
         self.playing: dict[Any, Batch] = {}
         self._client, self._content = client, cloudpickle.dumps(problem)
-        self._version, self._name = version("corrbandits"), f"corrbandits-{uuid.uuid4()}"
+        self._run, self._name = of_version(version("corrbandits")), f"corrbandits-{uuid.uuid4()}"
         self._submitted, self._room, self._looked = 0, AHEAD, float("-inf")
         self._problem: Any = None
 
@@ -136,9 +137,9 @@ class _There:
         if self._problem is None or self._problem.status == "error":  # then workers died while they had it
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # a prior of many arms is large, and goes once
-                self._problem = self._client.submit(_problem, self._content, self._version, key=self._key("problem"))
+                self._problem = self._client.submit(self._run, "loaded", self._content, key=self._key("problem"))
         key = self._key(f"{batch.player}-{batch.first}")
-        future = self._client.submit(_play, batch, self._problem, self._version, key=key)
+        future = self._client.submit(self._run, "played", astuple(batch), self._problem, key=key)
         self.playing[future] = batch
         return future
 
@@ -168,22 +169,34 @@ def _blamed(problem: Problem, error: Any) -> OSError:
     )
 
 
-def _problem(content: bytes, wanted: str) -> Problem:
-    _refuse_another_version(wanted)
+def of_version(wanted: str) -> Callable[..., Any]:
+    """Return a function that calls another of this module, by name, on a worker that has this version of corrbandits.
+
+    It travels as code and takes plain values: another version may have neither this module nor these classes, and
+    should be refused because of its version.
+    """
+
+    def run(name: str, *arguments: Any) -> Any:
+        from importlib import import_module
+        from importlib.metadata import version
+        from socket import gethostname
+
+        if (here := version("corrbandits")) != wanted:
+            raise ValueError(
+                f"every worker must have corrbandits {wanted}, as the machine that asks, but one on {gethostname()} "
+                f"has {here}. Install the same version there."
+            )
+        return getattr(import_module("corrbandits.simulation.dask"), name)(*arguments)
+
+    return run
+
+
+def loaded(content: bytes) -> Problem:
+    """Return the problem as it was sent."""
     problem: Problem = pickle.loads(content)
     return problem
 
 
-def _play(batch: Batch, problem: Problem, version: str) -> tuple[Batch, Kept]:
-    _refuse_another_version(version)
-    return batches.played(problem, batch)
-
-
-def _refuse_another_version(wanted: str) -> None:
-    if (here := version("corrbandits")) != wanted:
-        from socket import gethostname
-
-        raise ValueError(
-            f"every worker must have corrbandits {wanted}, as the machine that asks, but one on {gethostname()} has "
-            f"{here}. Install the same version there."
-        )
+def played(batch: tuple[int, ...], problem: Problem) -> tuple[Batch, Kept]:
+    """Return a batch with its arrays."""
+    return batches.played(problem, Batch(*batch))

@@ -5,6 +5,8 @@ READY = .venv/.ready
 BENCH_BIN = .venv-bench/bin
 BENCH_READY = .venv-bench/.ready
 BENCH ?= --out docs
+# Processes after the first find their modules compiled, also where the shell says otherwise.
+export PYTHONDONTWRITEBYTECODE =
 COMPILE = $(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11
 
 .PHONY: help reproduce test check docs refresh dist bench lock clean

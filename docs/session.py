@@ -4,15 +4,14 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support.commands import corrbandits
+
 HERE = Path(__file__).parent
-BIN = Path(sys.executable).parent
-COMMAND = re.compile(r"^```console\n\$ (?P<command>.*?)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^```console\n\$ (?P<command>corrbandits .*?)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
 ELSEWHERE = "<!-- from here on: postgresql -->\n"
 """Where a page's studies move to another database, which its reader is shown under the name SHOWN."""
 
@@ -27,9 +26,8 @@ def outputs(text: str, folder: Path, database: str) -> Iterator[tuple[str, str, 
         for part, elsewhere in zip(text.split(ELSEWHERE), ({}, {"CORRBANDITS_DB": database}), strict=False):
             environment = os.environ | {"COLUMNS": "100", "PATH": "", "HOME": home, **elsewhere}
             for block in COMMAND.finditer(part):
-                program, *arguments = shlex.split(block["command"])
-                called = [BIN / program, *arguments]
-                done = subprocess.run(called, cwd=folder, capture_output=True, text=True, env=environment)
+                _, *arguments = shlex.split(block["command"])
+                done = corrbandits(*arguments, cwd=folder, env=environment)
                 if done.stderr:
                     raise RuntimeError(f"{block['command']}: {done.stderr}")
                 yield block["command"], block["output"], _as_shown(done.stdout, home), done.returncode

@@ -1,10 +1,21 @@
-"""Databases for the tests that ask for one."""
+"""Databases for the tests that ask for one; slow tests first; and interrupts, which tests send to their children."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.databases import Server
+
+
+def pytest_configure() -> None:
+    """Let children be interrupted, also where the shell that started us ignores it (`nohup make test &`)."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow tests, so that no worker is left with one when the others have ended."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="session")

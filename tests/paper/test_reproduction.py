@@ -1,17 +1,17 @@
 """`corrbandits reproduce`: its files, its claims, recomputed here from the files alone."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.image import imread
 
 from corrbandits import GaussianBandit, Trace
 from corrbandits.environments import landscapes
 from corrbandits.paper import reproduction as paper
+from tests.support import ROOT
+from tests.support.commands import corrbandits
 
 BEST, T = 60.0, 10_000
 
@@ -46,10 +46,7 @@ def check_captions(well, ill, means, arms_of_ill_uncorrelated):
 @pytest.fixture(scope="module")
 def reproduction(tmp_path_factory):
     out = tmp_path_factory.mktemp("reproduction")
-    done = subprocess.run(
-        [Path(sys.executable).parent / "corrbandits", "reproduce", "--out", str(out)], capture_output=True, text=True
-    )
-    return out, done
+    return out, corrbandits("reproduce", "--out", out, cwd=out)
 
 
 def test_all_files_are_written_and_all_is_said(reproduction):
@@ -90,6 +87,12 @@ def test_the_claims_file_says_what_the_table_says(reproduction):
     assert set(record["untuned"]["holds"]) < {c["claim"] for c in record["claims"]}
     for count in record["untuned"]["holds"].values():
         assert f"{count}/50" in done.stdout
+
+
+def test_the_picture_in_the_docs_is_the_one_the_command_draws(reproduction):
+    drawn, kept = imread(reproduction[0] / "figure2.png"), imread(ROOT / "docs" / "figure2.png")
+    assert drawn.shape == kept.shape
+    assert np.abs(drawn - kept).mean() < 0.01  # another build of the same fonts may shift a pixel
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -5,8 +5,6 @@ import os
 import pickle
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -20,6 +18,7 @@ from corrbandits import simulate
 from corrbandits._shell import outputs
 from corrbandits.simulation import batches as ensemble
 from corrbandits.simulation import checkpoint
+from tests.support.databases import NEWLY, together
 
 BANDIT = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
 FLAT = cb.Independent(noise_variance=1.0, arms=3)
@@ -38,45 +37,42 @@ def files(directory):
     return {path.name: path.stat().st_mtime_ns for path in Path(directory).glob("*.npz")}
 
 
-WORK = """
-import sys, corrbandits as cb
-bandit = cb.GaussianBandit([0.0, 1.0, 2.0, 3.0], 1.0)
-joint = cb.Correlated(covariance=[[2, 1, 1, 0], [1, 2, 1, 0], [1, 1, 2, 0], [0, 0, 0, 2]], noise_variance=1.0)
-players = {"limits": (cb.CorrelatedUCL(a=1.5), joint), "draws": (cb.Thompson(), joint)}
-options = dict(horizon=60, runs=150, seed=5, engine="reference", record=sys.argv[2])
-if __name__ == "__main__":
-    print("begun", flush=True)
-    cb.simulate(players, bandit, checkpoint=sys.argv[1], **options).save(sys.argv[3])
-"""
+MORE = cb.Correlated(covariance=[[2, 1, 1, 0], [1, 2, 1, 0], [1, 1, 2, 0], [0, 0, 0, 2]], noise_variance=1.0)
+MANY = {
+    "policies": {"limits": (cb.CorrelatedUCL(a=1.5), MORE), "draws": (cb.Thompson(), MORE)},
+    "environment": cb.GaussianBandit([0.0, 1.0, 2.0, 3.0], 1.0),
+    "horizon": 60,
+    "seed": 5,
+    "engine": "reference",
+}
+
+
+def work(directory, place, begun, options):
+    """Be one of the processes that work on a checkpoint, and at the end save the trace."""
+    begun.set()
+    simulate(**MANY, **options, checkpoint=directory).save(place)
 
 
 @pytest.mark.parametrize("record", ["full", "summary"])
 def test_killed_at_random_moments_it_resumes_and_gives_the_same_bits(tmp_path, record):
     """SIGKILL, again and again: some kills fall between two files and some into the writing of one."""
-    (tmp_path / "work.py").write_text(WORK)
-    command = [sys.executable, tmp_path / "work.py", tmp_path / "saved", record, tmp_path / "trace.nc"]
-    moments, kept, killed = np.random.default_rng([len(record)]), {}, 0
-    for attempt in range(30):
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert child.stdout.readline() == "begun\n"
-        if attempt < 4:
-            time.sleep(moments.uniform(0.05, 0.5))
-            child.kill()
-        child.communicate()
-        now = files(tmp_path / "saved") if (tmp_path / "saved").exists() else {}
+    options = {"runs": 150, "record": record}
+    rng, kept, killed = np.random.default_rng([len(record)]), {}, 0
+    for goal in (0, *np.sort(rng.integers(1, 250, 3)), 301):
+        begun = NEWLY.Event()
+        child = NEWLY.Process(target=work, args=(tmp_path / "saved", tmp_path / "trace.nc", begun, options))
+        child.start()
+        assert begun.wait(60)
+        while child.is_alive() and len(files(tmp_path / "saved")) < goal:
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.01))
+        child.kill()
+        child.join()
+        now = files(tmp_path / "saved")
         assert kept.items() <= now.items(), "a batch from before the kill was written again"
-        kept, killed = now, killed + (child.returncode == -signal.SIGKILL)
-        if child.returncode == 0:
-            break
-    assert killed >= 2
-    assert len(kept) == 300
-    scope = {"__name__": "work"}
-    before, sys.argv = sys.argv, ["", "", record]
-    try:
-        exec(WORK, scope)
-    finally:
-        sys.argv = before
-    same(cb.Trace.load(tmp_path / "trace.nc"), simulate(scope["players"], scope["bandit"], **scope["options"]))
+        kept, killed = now, killed + (child.exitcode == -signal.SIGKILL)
+    assert (killed, child.exitcode, len(kept)) == (4, 0, 300)
+    same(cb.Trace.load(tmp_path / "trace.nc"), simulate(**MANY, **options))
 
 
 @pytest.mark.parametrize("record", ["full", "summary"])
@@ -344,10 +340,8 @@ def test_an_error_in_the_work_leaves_what_was_saved(tmp_path):
 
 
 def test_two_processes_on_one_directory_do_not_disturb_each_other(tmp_path):
-    (tmp_path / "work.py").write_text(WORK.replace("runs=150", "runs=20"))
-    command = [sys.executable, tmp_path / "work.py", tmp_path / "saved", "full"]
-    children = [subprocess.Popen([*command, tmp_path / f"{n}.nc"], stdout=subprocess.DEVNULL) for n in range(2)]
-    assert [child.wait(60) for child in children] == [0, 0]
+    begun, options = NEWLY.Event(), {"runs": 20, "record": "full"}
+    together(work, *((tmp_path / "saved", tmp_path / f"{n}.nc", begun, options) for n in range(2)))
     same(cb.Trace.load(tmp_path / "0.nc"), cb.Trace.load(tmp_path / "1.nc"))
     assert len(files(tmp_path / "saved")) == 40
     assert not list((tmp_path / "saved").glob(".*"))

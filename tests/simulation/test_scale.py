@@ -1,42 +1,45 @@
 """Many arms: what the dense engine takes of memory, and what is done beyond it."""
 
-import subprocess
+import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from corrbandits import Exponential, Implicit, experiment, simulate, theory
+from corrbandits import Correlated, Exponential, GaussianBandit, Implicit, experiment, simulate, theory
 from corrbandits.environments import landscapes
-from corrbandits.policies import UCL, CorrelatedUCL
+from corrbandits.policies import UCL, CorrelatedUCL, KnowledgeGradient, Thompson
+from tests.support.databases import NEWLY
 
-MEMORY = """
-import re, sys
-from pathlib import Path
-import numpy as np, corrbandits as cb
 
 def memory(what):
-    return 1024 * int(re.search(what + r":\\s+(\\d+)", Path("/proc/self/status").read_text()).group(1))
+    """Return an entry of this process's status, in bytes."""
+    return 1024 * int(re.search(what + r":\s+(\d+)", Path("/proc/self/status").read_text()).group(1))
 
-def play(side, runs):
-    where = cb.landscapes.grid(side, side)
-    prior = cb.Correlated(kernel=cb.Exponential(3.0), coordinates=where, noise_variance=1.0)
-    bandit = cb.GaussianBandit(np.linspace(0, 1, side * side), 1.0, where)
+
+def taken(policy, side, runs):
+    """Return how far the memory of this process rises while it plays."""
+    where = landscapes.grid(side, side)
+    prior = Correlated(kernel=Exponential(3.0), coordinates=where, noise_variance=1.0)
+    bandit = GaussianBandit(np.linspace(0, 1, side * side), 1.0, where)
     Path("/proc/self/clear_refs").write_text("5")  # the peak is measured from here
     before = memory("VmRSS")
-    cb.simulate({"a": (eval(sys.argv[1]), prior)}, bandit, 20, runs, threads=2)
+    simulate({"a": (policy, prior)}, bandit, 20, runs, threads=2)
     return memory("VmHWM") - before
 
-play(3, 2)  # loads and compiles
-print(play(55, 4))
-"""
+
+def taken_at_last(policy):
+    taken(policy, 3, 2)  # loads and compiles
+    return taken(policy, 55, 4)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of memory from /proc")
-@pytest.mark.parametrize("policy", ["cb.CorrelatedUCL()", "cb.UCL()", "cb.Thompson()", "cb.KnowledgeGradient(20)"])
+@pytest.mark.parametrize("policy", [CorrelatedUCL(), UCL(), Thompson(), KnowledgeGradient(20)])
 def test_the_dense_engine_takes_no_more_than_one_covariance_per_run_in_flight(policy):
-    taken = int(subprocess.check_output([sys.executable, "-c", MEMORY, policy]))
-    assert taken <= 1.2 * 2 * 3025**2 * 8
+    with ProcessPoolExecutor(1, mp_context=NEWLY) as alone:
+        assert alone.submit(taken_at_last, policy).result() <= 1.2 * 2 * 3025**2 * 8
 
 
 BIG = """
@@ -84,6 +87,6 @@ def test_the_theory_refuses_a_belief_without_a_covariance_at_hand():
         lambda: theory.correlated_bound(surface, prior, CorrelatedUCL(a=3.284), 100),
         lambda: theory.conditional_variance(prior),
     ):
-        with pytest.raises(TypeError, match="Independent or Correlated, but <Implicit belief"):
+        with pytest.raises(TypeError, match="Independent or Correlated, got <Implicit belief"):
             refused()
     assert theory.bounds_for(surface, UCL(a=3.284), prior) == {}

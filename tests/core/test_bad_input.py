@@ -430,9 +430,9 @@ class TestKernels:
 
     @pytest.mark.parametrize("other", [1.0, "a", None], ids=repr)
     def test_only_kernels_add_to_kernels(self, kernel, other):
-        with pytest.raises(TypeError, match=f"a kernel adds to another kernel, not to {other!r}"):
+        with pytest.raises(TypeError, match=f"a kernel must be called with two sets of points, .* got {other!r}"):
             kernel(1.0) + other
-        with pytest.raises(TypeError, match=f"a kernel adds to another kernel, not to {other!r}"):
+        with pytest.raises(TypeError, match=f"a kernel must be called with two sets of points, .* got {other!r}"):
             other + kernel(1.0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,11 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the array, made read-only: beliefs and environments share theirs."""
     array.setflags(write=False)
     return array
+
+
+def fields_of(thing: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass, such as a kernel or a policy, by name."""
+    return {field.name: getattr(thing, field.name) for field in fields(thing)}
 
 
 def set_field(owner: object, name: str, value: Any) -> None:

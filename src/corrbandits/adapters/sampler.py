@@ -23,7 +23,6 @@ from optuna.trial import FrozenTrial, TrialState
 from corrbandits._core import checks
 from corrbandits.adapters.search_space import SearchSpace, Value
 from corrbandits.belief import Belief, Correlated
-from corrbandits.belief.mirror import mirrored, mirrored_sums, mirrored_value
 from corrbandits.kernels import Covariance
 from corrbandits.policies import CorrelatedUCL, Policy
 
@@ -187,13 +186,12 @@ class CorrelatedUCLSampler(BaseSampler):
             )
         if study.direction == StudyDirection.MAXIMIZE:
             return self._prior.observe(arms, values)
-        return self._turned.observe(arms, [mirrored_value(self._prior, value) for value in values])
+        return self._turned.observe(arms, [self._prior.mirror - value for value in values])
 
     @cached_property
     def _turned(self) -> Belief:
         """The prior with the rewards turned round, also those it has seen."""
-        seen, sums = self._prior.counts, mirrored_sums(self._prior, self._prior.counts, self._prior.sums)
-        return mirrored(self._prior).observe_all(seen, sums).assume(self._prior.awaited)
+        return self._prior.mirrored()
 
     def _history(self, study: Study) -> tuple[list[int], list[float], list[int]]:
         """Return the arms and values of complete trials, and the arms of the running ones; this one has none yet.

@@ -14,15 +14,17 @@ a rank-one change of the covariance; with many rewards, and in `observe_all` and
 afresh from its prior, so that the order of rewards cannot matter.
 """
 
-from corrbandits.belief.base import Belief, GaussianBelief
+from corrbandits.belief.base import Belief
 from corrbandits.belief.beta import Beta
 from corrbandits.belief.correlated import Correlated
 from corrbandits.belief.elimination import Elimination
+from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.belief.implicit import Implicit
 from corrbandits.belief.independent import Independent
 from corrbandits.belief.refitting import Refitting
 
 __all__ = [
+    "KINDS",
     "Belief",
     "Beta",
     "Correlated",
@@ -32,3 +34,8 @@ __all__ = [
     "Independent",
     "Refitting",
 ]
+
+KINDS: dict[str, type[Belief]] = {
+    kind.__name__: kind for kind in (Independent, Correlated, Implicit, Beta, Elimination, Refitting)
+}
+"""The beliefs of this package by name: a study stores that name and `prior_arguments()`."""

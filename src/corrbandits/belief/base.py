@@ -1,22 +1,24 @@
-"""What every belief offers, and what every Gaussian one."""
+"""What every belief offers."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
-from corrbandits._core.gaussian import upper_quantile
 from corrbandits._core.tally import Tally
 
 
 class Belief(ABC):
-    """What every belief offers; `Independent`, `Correlated` and `Beta` are its kinds."""
+    """What every belief offers. Its kinds are in `KINDS`, by name; a study stores that and `prior_arguments`."""
+
+    mirror: ClassVar[float] = 0.0
+    """A reward r is turned round, for those who minimise, into this less r."""
 
     mean: Array
     """The mean of what is believed of each arm's mean reward."""
@@ -129,6 +131,54 @@ class Belief(ABC):
     def prior_arguments(self) -> dict[str, Any]:
         """Return what the class is called with to make the prior that this belief came from."""
 
+    def log_evidence(self) -> float:
+        """Return the log marginal density of the averages seen so far, under the prior; see `evidence.log_evidence`."""
+        raise without_evidence(self)
+
+    def mirrored(self) -> Self:
+        """Return the belief on rewards turned round: -r, or 1 - r where they are 0 or 1.
+
+        A policy takes the largest; on the mirror image of a belief it takes the least.
+
+        >>> from corrbandits import Independent
+        >>> Independent(mean=[1.0, -2.0], variance=3.0, noise_variance=1.0).observe(0, 3.0).mirrored().mean
+        array([-2.5,  2. ])
+        """
+        image = type(self)(**self._mirrored_arguments())
+        if self.counts.any():
+            image = image.observe_all(self.counts, self.mirrored_sums(self.counts, self.sums))
+        return image.assume(self.awaited) if self.awaited else image
+
+    def mirrored_sums(self, counts: Integers, sums: Array) -> Array:
+        """Return what so many rewards per arm sum to when they are turned round."""
+        return self.mirror * counts - sums
+
+    def _mirrored_arguments(self) -> dict[str, Any]:
+        """Return what makes the prior of rewards turned round."""
+        given = self.prior_arguments()
+        if "mean" not in given:
+            raise TypeError(
+                f"a {type(self).__name__} belief cannot be used to minimise, because it does not say what its mirror "
+                "image is. Define mirrored(), or maximise rewards of the opposite sign."
+            )
+        return given | {"mean": -given["mean"]}
+
+    def in_words(self) -> str:
+        """Return what is believed, in a few words.
+
+        >>> from corrbandits import Correlated, Exponential
+        >>> Correlated(mean=30.0, kernel=4 * Exponential(3.0), coordinates=[0, 1], noise_variance=9.0).in_words()
+        'exponential kernel of length 3, mean 30 ± 2; noise ± 3'
+        """
+        deviations = np.sqrt(self.variance)
+        known = np.isfinite(deviations).any()
+        level = f"mean {span(self.mean)} ± {span(deviations)}" if known else "of which nothing is known"
+        return f"{self._relation_in_words()}, {level}"
+
+    def _relation_in_words(self) -> str:
+        """Return what the arms say of each other."""
+        return type(self).__name__
+
     @abstractmethod
     def _same_prior(self, other: Self) -> bool: ...
 
@@ -182,39 +232,6 @@ class Belief(ABC):
         return f"<{type(self).__name__} belief on {self.arms} arms after {int(self.counts.sum())} rewards>"
 
 
-class GaussianBelief(Belief):
-    """A Gaussian belief on mean rewards that are seen through Gaussian noise of known variance."""
-
-    noise_variance: Array
-    """The variance of a reward about its arm's mean."""
-
-    def credible_limit(self, log_tail: float) -> Array:
-        """Return mu_i + s_i z, z exceeded with probability exp(log_tail); +inf where nothing is known of an arm.
-
-        >>> from corrbandits import Independent
-        >>> Independent(mean=[0.0, 1.0], variance=1.0, noise_variance=1.0).credible_limit(np.log(0.025)).round(2)
-        array([1.96, 2.96])
-        """
-        return self.limit(upper_quantile(checks.number("log_tail", log_tail, up_to=0)))
-
-    @abstractmethod
-    def covariance_with(self, arm: int) -> Array:
-        """Return one row of the posterior covariance."""
-
-    @abstractmethod
-    def spread(self) -> Array:
-        """Return sqrt(sum_j rho_ij^2), the factor of the printed index; 1 for an arm that is independent or known."""
-
-    def spread_limit(self, width: float) -> Array:
-        """Return mu_i + width s_i sqrt(sum_j rho_ij^2), the printed index; as `limit` where nothing or all is known.
-
-        >>> from corrbandits import Correlated
-        >>> Correlated(covariance=[[4.0, 1.2], [1.2, 1.0]], noise_variance=1.0).spread_limit(2.0).round(4)
-        array([4.6648, 2.3324])
-        """
-        return self.limit(checks.number("width", width) * self.spread())
-
-
 def number_of_arms(arms: int | None, **values: Any) -> int:
     """Return the number of arms: the one given, or the length of whichever value has one per arm."""
     if arms is not None:
@@ -224,3 +241,20 @@ def number_of_arms(arms: int | None, **values: Any) -> int:
         if array.ndim:
             return checks.integer(f"the length of {name}", array.size, least=1)
     raise TypeError(f"say how many arms there are: arms=..., or one value per arm in {' or '.join(values)}.")
+
+
+def span(values: Array) -> str:
+    """Return one number for all, or the least and the largest.
+
+    >>> span(np.array([2.0, 2.0])), span(np.array([1.0, 0.5]))
+    ('2', '0.5 to 1')
+    """
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def without_evidence(belief: Belief) -> TypeError:
+    """Return the error of a belief whose evidence is not known."""
+    return TypeError(
+        f"the evidence of a {type(belief).__name__} belief is not known. Use Independent, Correlated or Implicit."
+    )

@@ -30,6 +30,8 @@ class Beta(Belief):
             raise ValueError("successes and failures of a Beta prior must be above 0; 1 and 1 is the uniform prior.")
         self._set(Tally.empty(arms), self._prior_successes, self._prior_failures)
 
+    mirror = 1.0
+
     def credible_limit(self, log_tail: float) -> Array:
         """Return the upper credible limit of each success probability; for tails down to exp(-200)."""
         from scipy.special import betainccinv  # NaN for some of the tails below 1e-99
@@ -71,8 +73,15 @@ class Beta(Belief):
         return self
 
     def prior_arguments(self) -> dict[str, Any]:
-        """Return the prior's successes and failures."""
-        return {"successes": self._prior_successes, "failures": self._prior_failures}
+        """Return the prior's successes and failures, and the number of arms."""
+        return {"successes": self._prior_successes, "failures": self._prior_failures, "arms": self.arms}
+
+    def _mirrored_arguments(self) -> dict[str, Any]:
+        return {"successes": self._prior_failures, "failures": self._prior_successes}
+
+    def in_words(self) -> str:
+        """Return what is believed, in a few words."""
+        return "independent arms, rewards 0 or 1"
 
     def _same_prior(self, other: Beta) -> bool:
         return np.array_equal(self._prior_successes, other._prior_successes) and np.array_equal(

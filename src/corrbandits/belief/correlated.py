@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array, frozen
+from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.gaussian import (
     condition,
     consistent_row,
@@ -24,8 +24,8 @@ from corrbandits._core.gaussian import (
     weighted_squares,
 )
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import GaussianBelief
-from corrbandits.kernels import Covariance, Kernel, made_of_ours
+from corrbandits.belief.gaussian import GaussianBelief
+from corrbandits.kernels import Covariance, Kernel, as_kernel, made_of_ours
 
 
 @final
@@ -86,7 +86,8 @@ class Correlated(GaussianBelief):
             matrix = checks.finite("covariance", covariance)
         elif covariance is None and callable(kernel) and coordinates is not None:
             where = checks.points("coordinates", coordinates)
-            matrix, made_of = _covariance(kernel, where), (kernel, frozen(where)) if made_of_ours(kernel) else None
+            matrix, known = _covariance(kernel, where), as_kernel(kernel)
+            made_of = (known, frozen(where)) if made_of_ours(known) else None
             if matrix.shape != (len(where), len(where)):
                 raise ValueError(
                     f"for {len(where)} points the kernel must give as many rows and columns, not {matrix.shape}."
@@ -112,6 +113,10 @@ class Correlated(GaussianBelief):
         """Return the covariance of one arm's mean reward with every arm's."""
         row: Array = self.covariance[checks.arm(arm, self.arms)]
         return row
+
+    def covariance_of(self, arms: Integers | None = None) -> Array:
+        """Return the posterior covariance of each of the arms with each; by default, of all arms."""
+        return self.covariance if arms is None else self.covariance[np.ix_(arms, arms)]
 
     def spread(self) -> Array:
         """Return sqrt(sum_j rho_ij^2), the factor of the printed index; 1 for an arm that is independent or known.
@@ -162,6 +167,12 @@ class Correlated(GaussianBelief):
         of = self._prior.made_of
         related = {"covariance": self._prior.covariance} if of is None else {"kernel": of[0], "coordinates": of[1]}
         return {"mean": self._prior.mean, **related, "noise_variance": self.noise_variance}
+
+    def _prior_of(self, arms: Integers) -> tuple[Array, Array]:
+        return self._prior.mean[arms], self._prior.covariance[np.ix_(arms, arms)]
+
+    def _relation_in_words(self) -> str:
+        return "a covariance of all arms" if self._prior.made_of is None else self._prior.made_of[0].in_words()
 
     def _same_prior(self, other: Correlated) -> bool:
         return self._prior is other._prior or (

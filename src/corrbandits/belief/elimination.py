@@ -19,11 +19,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
 from corrbandits._core.gaussian import spreads
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import GaussianBelief
-from corrbandits.belief.correlated import Correlated
-from corrbandits.belief.evidence import log_evidence
-from corrbandits.belief.implicit import Implicit
-from corrbandits.belief.independent import Independent
+from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.likelihood.marginal import one_log_density
 
 
@@ -41,13 +37,15 @@ class Elimination(GaussianBelief):
     `covariance_with`, `spread`, `sample`), it is that of the mixture of live beliefs, weighted by their evidence.
     `Greedy` takes the largest limit of width 0, the most hopeful live mean; `EpsilonGreedy` the mixture's.
 
-    >>> from corrbandits import Exponential
+    >>> from corrbandits import Correlated, Exponential
     >>> where = range(20)
     >>> priors = [Correlated(kernel=Exponential(l), coordinates=where, noise_variance=0.1) for l in (1.0, 99.0)]
     >>> belief = Elimination(priors).observe(range(20), [3.0, -3.0] * 10)
     >>> belief.live, belief.weights
     ((0,), array([1., 0.]))
     """
+
+    jointly_gaussian = False
 
     def __init__(self, beliefs: Sequence[GaussianBelief], delta: float = 0.05) -> None:
         self._delta = checks.number("delta", delta, above=0, up_to=1)
@@ -114,7 +112,7 @@ class Elimination(GaussianBelief):
 
     def _conditioned(self, tally: Tally) -> Elimination:
         after = tuple(belief._conditioned(tally) for belief in self._beliefs)
-        evidence = np.array([log_evidence(belief) for belief in after])
+        evidence = np.array([belief.log_evidence() for belief in after])
         return self._changed(_told=None, _open=())._set(after, evidence)
 
     def _shrunk(self, awaited: list[int]) -> Elimination:
@@ -140,6 +138,14 @@ class Elimination(GaussianBelief):
     def prior_arguments(self) -> dict[str, Any]:
         """Return the priors side by side, and delta."""
         return {"beliefs": [type(b)(**b.prior_arguments()) for b in self._beliefs], "delta": self._delta}
+
+    def _mirrored_arguments(self) -> dict[str, Any]:
+        given = self.prior_arguments()
+        return given | {"beliefs": [belief.mirrored() for belief in given["beliefs"]]}
+
+    def in_words(self) -> str:
+        """Return how many beliefs there are, and what the first of them says."""
+        return f"{type(self).__name__} of {len(self._beliefs)} beliefs, the first: {self._beliefs[0].in_words()}"
 
     def _same_prior(self, other: Elimination) -> bool:
         if self._delta != other._delta or len(self._beliefs) != len(other._beliefs):
@@ -178,11 +184,8 @@ def _side_by_side(beliefs: Any) -> tuple[GaussianBelief, ...]:
     if not given:
         raise ValueError("Elimination needs at least one belief, got none.")
     for belief in given:
-        if not isinstance(belief, (Independent, Correlated, Implicit)):
-            raise TypeError(
-                "Elimination takes Independent, Correlated and Implicit beliefs, whose evidence is known, "
-                f"got a {type(belief).__name__}."
-            )
+        if not isinstance(belief, GaussianBelief):
+            raise TypeError(f"Elimination needs Gaussian beliefs, got a {type(belief).__name__}.")
         if belief.counts.any() or belief.awaited:
             raise ValueError("Elimination takes priors, which have seen nothing; tell it the rewards instead.")
         if belief.arms != given[0].arms:
@@ -191,7 +194,7 @@ def _side_by_side(beliefs: Any) -> tuple[GaussianBelief, ...]:
                 f"{belief.arms}."
             )
         _refuse_other_noise(given[0].noise_variance, belief.noise_variance)
-        log_evidence(belief)  # refuses an infinite variance
+        belief.log_evidence()  # refuses one whose evidence is not known, and an infinite variance
     return given
 
 

@@ -22,11 +22,9 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits.belief.base import Belief
 from corrbandits.belief.correlated import Correlated
-from corrbandits.belief.implicit import Implicit
-from corrbandits.belief.independent import Independent
 from corrbandits.kernels import Exponential, Kernel, Stationary
 from corrbandits.likelihood.ascent import Problem
-from corrbandits.likelihood.marginal import log_density, seen, split
+from corrbandits.likelihood.marginal import split
 
 __all__ = ["Fit", "Interval", "fit", "log_evidence"]
 
@@ -47,23 +45,7 @@ def log_evidence(belief: Belief) -> float:
     >>> round(log_evidence(high) - log_evidence(low), 6)      # a reward of 2, of variance 2: 2^2 / 2 / 2
     1.0
     """
-    arms, counts, averages = seen(belief.counts, belief.sums)
-    if isinstance(belief, Independent):
-        variance = belief._prior_variance[arms]
-        if not np.isfinite(belief._prior_variance).all():
-            raise ValueError(
-                "a prior with an infinite variance has no evidence: it foretells nothing. Give every arm a finite one."
-            )
-        mean, K = belief._prior_mean[arms], np.diag(variance)
-    elif isinstance(belief, Correlated):
-        mean, K = belief._prior.mean[arms], belief._prior.covariance[np.ix_(arms, arms)]
-    elif isinstance(belief, Implicit):
-        mean, K = belief._prior_mean[arms], belief._prior.block(arms, arms)
-    else:
-        raise TypeError(
-            f"the evidence is known of Independent, Correlated and Implicit beliefs, got a {type(belief).__name__}."
-        )
-    return log_density(averages - mean, K, belief.noise_variance[arms] / counts)
+    return belief.log_evidence()
 
 
 @final

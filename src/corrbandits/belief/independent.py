@@ -10,7 +10,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import GaussianBelief, number_of_arms
+from corrbandits.belief.base import number_of_arms
+from corrbandits.belief.gaussian import GaussianBelief
 
 
 @final
@@ -38,6 +39,8 @@ class Independent(GaussianBelief):
         self.noise_variance = frozen(checks.noise(noise_variance, arms))
         self._tally = Tally.empty(arms)
 
+    independent = True
+
     def covariance_with(self, arm: int) -> Array:
         """Return the arm's variance at its own place, 0 elsewhere."""
         arm, row = checks.arm(arm, self.arms), np.zeros(self.arms)
@@ -57,8 +60,19 @@ class Independent(GaussianBelief):
         )
 
     def prior_arguments(self) -> dict[str, Any]:
-        """Return the prior's mean and variance, and the noise variance."""
-        return {"mean": self._prior_mean, "variance": self._prior_variance, "noise_variance": self.noise_variance}
+        """Return the prior's mean and variance, the noise variance, and the number of arms."""
+        prior = {"mean": self._prior_mean, "variance": self._prior_variance}
+        return {**prior, "noise_variance": self.noise_variance, "arms": self.arms}
+
+    def _prior_of(self, arms: Integers) -> tuple[Array, Array]:
+        if not np.isfinite(self._prior_variance).all():
+            raise ValueError(
+                "a prior with an infinite variance has no evidence: it foretells nothing. Give every arm a finite one."
+            )
+        return self._prior_mean[arms], np.diag(self._prior_variance[arms])
+
+    def _relation_in_words(self) -> str:
+        return "independent arms"
 
     def _same_prior(self, other: Independent) -> bool:
         return (

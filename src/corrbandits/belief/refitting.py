@@ -9,8 +9,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import GaussianBelief
 from corrbandits.belief.correlated import Correlated
+from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.kernels import Kernel
 from corrbandits.likelihood.ascent import passes_a_power, suited
 from corrbandits.likelihood.marginal import Averages, seen, split

@@ -31,15 +31,7 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import consistent_row, shrink_along
 from corrbandits._core.single_thread import one_thread
-from corrbandits.kernels import (
-    Exponential,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-    Scaled,
-    SquaredExponential,
-    Stationary,
-)
+from corrbandits.kernels import Kernel, Stationary
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -92,6 +84,7 @@ class Averages:
 
         That mean is 1' M^-1 averages / 1' M^-1 1, generalised least squares.
 
+        >>> from corrbandits import Exponential
         >>> two = Averages.of(Exponential(1.0), np.array([[0.0], [9e9]]), [1, 1], np.array([1.0, 3.0]))
         >>> two.at(1.0, variance=0.5, noise=0.5, mean=0.0).value       # two standard normals: -log(2 pi) - 5
         -6.837877066409345
@@ -124,59 +117,31 @@ class Averages:
         """Return the correlations, and their derivatives with respect to the logarithm of each length."""
         if length.size == 1:
             r = np.minimum(self.parts[0] / length[0], 1e150)
-            return self.family.correlation(r), [-slope(self.family, r)]
+            return self.family.correlation(r), [-self.family.slope(r)]
         steps = np.minimum(self.parts / length[:, None, None], 1e75)
         if self.family.distance == "euclidean":
             steps *= steps  # r^2 = sum of squares: d log r / d log length is minus each one's share of them
         whole = steps.sum(axis=0)
         r = np.sqrt(whole) if self.family.distance == "euclidean" else whole
-        along = slope(self.family, r) / np.where(whole > 0, whole, 1.0)
+        along = self.family.slope(r) / np.where(whole > 0, whole, 1.0)
         return self.family.correlation(r), [-along * step for step in steps]
 
 
-def slope(kernel: Stationary, r: Array) -> Array:
-    """Return the derivative of a kernel's correlation with respect to log r, that is r times its slope at r.
-
-    >>> slope(Exponential(1.0), np.array([1.0, 2.0])).round(4)
-    array([-0.3679, -0.2707])
-    """
-    match kernel:
-        case Exponential():
-            return -r * np.exp(-r)
-        case SquaredExponential():
-            return -(r**2) * np.exp(-0.5 * r**2)
-        case Matern32():
-            s = np.minimum(math.sqrt(3.0) * r, 1e3)
-            return -(s**2) * np.exp(-s)
-        case Matern52():
-            s = np.minimum(math.sqrt(5.0) * r, 1e3)
-            return np.asarray(-(s**2) / 3 * (1 + s) * np.exp(-s))
-        case RationalQuadratic(alpha=alpha):
-            with np.errstate(divide="ignore"):
-                share = 1 / (1 + 2 * alpha / np.square(r))  # q / (1 + q), q = r^2 / (2 alpha)
-            return -2 * alpha * share * kernel.correlation(r)
-    raise TypeError(
-        f"the length of a {type(kernel).__name__} kernel cannot be fitted: its slope is not known here. Use "
-        "Exponential, SquaredExponential, Matern32, Matern52 or RationalQuadratic."
-    )
-
-
 def split(kernel: Any) -> tuple[float, Stationary]:
-    """Return variance and correlation of `variance * correlation`; refuse kernels that are not of this form.
+    """Return variance and correlation of `variance * correlation`; refuse kernels that cannot be fitted.
 
+    >>> from corrbandits import Exponential
     >>> split(2 * (5 * Exponential(3.0)))
     (10.0, Exponential(length=3.0, distance='euclidean'))
     """
-    if isinstance(kernel, Scaled):
-        variance, family = split(kernel.kernel)
-        return variance * kernel.variance, family
-    if not isinstance(kernel, Stationary):
+    found = kernel.factored() if isinstance(kernel, Kernel) else None
+    if found is None:
         raise TypeError(
-            "length and variance can be fitted of one kernel, as 10 * Exponential(3.0), not of sums, products or "
+            "length and variance can be fitted of one kernel, such as 10 * Exponential(3.0), not of sums, products or "
             f"functions, got {kernel!r}."
         )
-    slope(kernel, np.ones(1))  # refuses what is not known
-    return 1.0, kernel
+    found[1].slope(np.ones(1))  # refuses a kernel that has none
+    return found
 
 
 def within(counts: Array, noise: Any, scatter: Array) -> tuple[float, float]:

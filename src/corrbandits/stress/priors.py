@@ -11,7 +11,6 @@ length       it multiplies the lengths assumed in the kernel                    
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -22,7 +21,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits.belief import Correlated
-from corrbandits.kernels import Kernel, Product, Scaled, Stationary, Sum
+from corrbandits.kernels import Kernel, Stationary, as_kernel
 
 AS_GIVEN = {"shift": 0.0, "scale": 1.0, "noise": 0.0, "swap": 0.0}
 KINDS = tuple(AS_GIVEN)
@@ -100,8 +99,9 @@ def assumed(truth: Any, mean: Any, kernel: Any, coordinates: Any, covariance: An
     where = truth.coordinates if coordinates is None else coordinates
     if where is None:
         raise ValueError("a kernel needs arms with coordinates, but neither the truth nor the prior has any.")
-    stretched(kernel, 1.0)  # refuses a kernel whose length cannot be changed
-    return Assumed(*common, kernel=kernel, coordinates=checks.points("coordinates", where))
+    known = as_kernel(kernel)
+    known.stretched(1.0)  # refuses a kernel whose length cannot be changed
+    return Assumed(*common, kernel=known, coordinates=checks.points("coordinates", where))
 
 
 def wrong_mean(mean: Array, setting: Setting, noise: Array) -> Array:
@@ -131,41 +131,13 @@ def wrong_kernel(kernel: Kernel, setting: Setting) -> Kernel:
     >>> wrong_kernel(10 * Exponential(3.0), Setting("shift", 0.0, confidence=0.1, length=2.0))
     Scaled(kernel=Exponential(length=6.0, distance='euclidean'), variance=1.0)
     """
-    kernel = kernel if setting.length == 1 else stretched(kernel, setting.length)
-    if setting.confidence == 1:
-        return kernel
-    if isinstance(kernel, Scaled):
-        return Scaled(kernel.kernel, kernel.variance * setting.confidence)
-    return Scaled(kernel, setting.confidence)
-
-
-def stretched(kernel: Any, factor: float) -> Kernel:
-    """Return a kernel with all its lengths multiplied."""
-    match kernel:
-        case Stationary():
-            length = np.asarray(kernel.length) * factor
-            return dataclasses.replace(kernel, length=tuple(length.tolist()) if length.ndim else float(length))
-        case Scaled():
-            return Scaled(stretched(kernel.kernel, factor), kernel.variance)
-        case Sum() | Product():
-            return type(kernel)(stretched(kernel.one, factor), stretched(kernel.other, factor))
-    raise TypeError(
-        "kernel must be one of the library's, such as 10 * Exponential(3.0), or made of these, so that its length can "
-        f"be varied, got {kernel!r:.60}. Give covariance=matrix instead: then the length stays as it is."
-    )
+    kernel = kernel if setting.length == 1 else kernel.stretched(setting.length)
+    return kernel if setting.confidence == 1 else kernel.scaled(setting.confidence)
 
 
 def one_kernel(kernel: Kernel | None) -> tuple[float, Stationary] | None:
-    """Return the variance and the correlation of a kernel that is one times the other, else nothing.
-
-    >>> from corrbandits import Exponential
-    >>> one_kernel(2 * (5 * Exponential(3.0))), one_kernel(Exponential(3.0) + Exponential(4.0))
-    ((10.0, Exponential(length=3.0, distance='euclidean')), None)
-    """
-    if isinstance(kernel, Scaled):
-        inner = one_kernel(kernel.kernel)
-        return None if inner is None else (kernel.variance * inner[0], inner[1])
-    return (1.0, kernel) if isinstance(kernel, Stationary) else None
+    """Return the variance and the correlation of a kernel that is one times the other, else nothing."""
+    return None if kernel is None else kernel.factored()
 
 
 def scales(kernel: Kernel | None) -> dict[str, float]:

@@ -13,7 +13,6 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
 from corrbandits.belief import Belief
-from corrbandits.belief.mirror import mirrored, mirrored_sums, mirrored_value
 from corrbandits.policies import IndexPolicy, Policy
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
@@ -88,7 +87,7 @@ def deciding_belief(ledger: Ledger, tally: Tally | None = None) -> Belief:
     prior, seen = ledger.prior, ledger.tally if tally is None else tally
     counts, sums = seen.counts, seen.sums
     if ledger.settings.goal == "min":
-        prior, sums = mirrored(prior), mirrored_sums(prior, counts, sums)
+        prior, sums = prior.mirrored(), prior.mirrored_sums(counts, sums)
     with one_thread():
         return prior.observe_all(counts, sums)
 
@@ -173,7 +172,7 @@ def allowed_arms(allowed: Any, arms: Arms) -> tuple[int, ...]:
 def _alternative(belief: Belief, limits: Array | None, arm: int, arms: Arms, goal: Goal) -> Alternative:
     mean, limit = float(belief.mean[arm]), None if limits is None else float(limits[arm])
     if goal == "min":
-        mean, limit = mirrored_value(belief, mean), None if limit is None else mirrored_value(belief, limit)
+        mean, limit = belief.mirror - mean, None if limit is None else belief.mirror - limit
     return Alternative(arm, arms.name(arm), mean, float(np.sqrt(belief.variance[arm])), limit)
 
 

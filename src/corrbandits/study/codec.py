@@ -6,7 +6,6 @@ An array whose entries are all the same is written as one number, a covariance a
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Mapping
@@ -14,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from corrbandits.belief import Belief, Beta, Correlated, Elimination, Implicit, Independent, Refitting
-from corrbandits.kernels import KERNELS, Kernel, Product, Scaled, Sum, WithDeviations, made_of_ours
+from corrbandits import belief as beliefs
+from corrbandits import kernels
+from corrbandits._core.checks import fields_of
+from corrbandits.belief import Belief
+from corrbandits.kernels import Kernel
 from corrbandits.policies import RULES, Policy
-
-_KINDS: tuple[Any, ...] = (Independent, Correlated, Implicit, Beta, Elimination, Refitting)
-BELIEFS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
-_PARTS: tuple[Any, ...] = (*KERNELS.values(), Sum, Product, Scaled, WithDeviations)
-PARTS: dict[str, Any] = {kind.__name__: kind for kind in _PARTS}
 
 MOST_LISTED = 2_000
 """A covariance of more arms than this is not written down number by number."""
@@ -52,24 +49,24 @@ def parsed(text: str) -> Data:
 def prior_data(prior: Belief) -> Data:
     """Return a prior as data.
 
+    >>> from corrbandits import Independent
     >>> prior_data(Independent(mean=[1.0, 2.0], noise_variance=4.0))
     {'belief': 'Independent', 'mean': [1.0, 2.0], 'variance': 'inf', 'noise_variance': 4.0, 'arms': 2}
     """
     kind = type(prior).__name__
-    if BELIEFS.get(kind) is not type(prior):
-        raise TypeError(f"a study's prior is one of {', '.join(BELIEFS)}, got {prior!r:.60}.")
+    if beliefs.KINDS.get(kind) is not type(prior):
+        raise TypeError(f"a study's prior must be one of {', '.join(beliefs.KINDS)}, got {prior!r:.60}.")
     if prior.counts.any() or prior.awaited:
         raise ValueError(
             "a study begins with a prior, which has seen nothing, but this belief has. Give the prior, and then the "
             "rewards by observe(arm, reward)."
         )
-    data = {"belief": kind} | {name: _argument(name, value) for name, value in prior.prior_arguments().items()}
-    return data | {"arms": prior.arms} if kind in ("Independent", "Beta") else data
+    return {"belief": kind} | {name: _argument(name, value) for name, value in prior.prior_arguments().items()}
 
 
 def prior_from(data: Mapping[str, Any]) -> Belief:
     """Return the prior that data describe."""
-    kind, arguments = _called(data, "belief", BELIEFS, "a prior")
+    kind, arguments = _called(data, "belief", beliefs.KINDS, "a prior")
     if "beliefs" in arguments:
         arguments["beliefs"] = [prior_from(one) for one in arguments["beliefs"]]
     if "kernel" in arguments:
@@ -87,25 +84,20 @@ def kernel_data(kernel: Any) -> Data:
     >>> kernel_data(10 * Exponential(3.0))["variance"]
     10.0
     """
-    if not made_of_ours(kernel):
+    if not kernels.made_of_ours(kernel):
         raise TypeError(
-            f"a study writes its kernel down, so it must be made of {', '.join(PARTS)}, got {kernel!r:.60}. Use "
-            "these, or give Correlated(covariance=matrix)."
+            f"a study writes its kernel down, so it must be made of {', '.join(kernels.KINDS)}, got {kernel!r:.60}. "
+            "Use these, or give Correlated(covariance=matrix)."
         )
-    fields = fields_of(kernel)
-    return {"kernel": type(kernel).__name__} | {
-        "of" if name == "kernel" else name: kernel_data(value) if isinstance(value, Kernel) else value
-        for name, value in fields.items()
-    }
+    said = fields_of(kernel) | {name: kernel_data(part) for name, part in kernel.parts.items()}
+    return {"kernel": type(kernel).__name__} | {"of" if name == "kernel" else name: x for name, x in said.items()}
 
 
 def kernel_from(data: Any) -> Kernel:
     """Return the kernel that data describe."""
-    kind, arguments = _called(data, "kernel", PARTS, "a kernel")
-    for part in ("kernel", "one", "other"):
-        if part in arguments:
-            arguments[part] = kernel_from(arguments[part])
-    made: Kernel = _made(kind, arguments, "a kernel")
+    kind, arguments = _called(data, "kernel", kernels.KINDS, "a kernel")
+    parts = {name: kernel_from(value) for name, value in arguments.items() if isinstance(value, Mapping)}
+    made: Kernel = _made(kind, arguments | parts, "a kernel")
     return made
 
 
@@ -126,11 +118,6 @@ def policy_from(data: Mapping[str, Any]) -> Policy:
     """Return the policy that data describe."""
     made: Policy = _made(*_called(data, "rule", RULES, "a policy"), "a policy")
     return made
-
-
-def fields_of(thing: Any) -> Data:
-    """Return the fields of a kernel or a policy, by name."""
-    return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
 
 
 def _called(data: Any, key: str, kinds: Mapping[str, Any], what: str) -> tuple[Any, Data]:
@@ -155,6 +142,8 @@ def _argument(name: str, value: Any) -> Any:
         return kernel_data(value)
     if name == "beliefs":
         return [prior_data(belief) for belief in value]
+    if isinstance(value, int):
+        return value
     if name == "covariance":
         return _lower(value)
     array = np.asarray(value, dtype=np.float64)

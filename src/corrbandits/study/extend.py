@@ -11,7 +11,6 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits.belief import Belief
-from corrbandits.kernels import WithDeviations
 from corrbandits.study.arms import Arms
 
 
@@ -55,7 +54,7 @@ def placed(arms: Arms, prior: Belief) -> Arms:
     if arms.coordinates is not None or "kernel" not in arguments:
         return arms
     where = arguments["coordinates"][-arms.count :]
-    if isinstance(arguments["kernel"], WithDeviations):
+    if arguments["kernel"].has_deviations:
         where = where[:, :-1]
     return arms if where.shape[1] > 2 else replace(arms, axes=("x", "y")[: where.shape[1]], coordinates=where)
 

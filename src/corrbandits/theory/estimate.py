@@ -24,7 +24,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits._core.gaussian import condition, correlations, posterior_mean
-from corrbandits.belief import Correlated, GaussianBelief, Independent
+from corrbandits.belief import GaussianBelief, Independent
 from corrbandits.environments import Environment, GaussianBandit
 from corrbandits.theory.initial import gaussian, initialisation
 
@@ -42,10 +42,11 @@ class Precision(NamedTuple):
 def conditional_variance(belief: GaussianBelief) -> Array:
     """Return the variance of each arm's mean reward given all the others', 1 / diag(L0); 0 for a singular prior.
 
+    >>> from corrbandits import Correlated
     >>> conditional_variance(Correlated(covariance=[[1.0, 0.6], [0.6, 1.0]], noise_variance=1.0)).round(4)
     array([0.64, 0.64])
     """
-    if not isinstance(gaussian(belief), Correlated):
+    if gaussian(belief).independent:
         return np.array(belief.variance)
     found = precision(belief, np.zeros(belief.arms), diagonal=True)
     return np.zeros(belief.arms) if found is None else np.asarray(1 / found.diagonal)
@@ -54,6 +55,7 @@ def conditional_variance(belief: GaussianBelief) -> Array:
 def delta_cond(belief: GaussianBelief) -> Array:
     """Return the noise variance over the conditional variance, delta_cond_i^2; infinite for a singular prior.
 
+    >>> from corrbandits import Correlated
     >>> delta_cond(Correlated(covariance=[[1.0, 0.6], [0.6, 1.0]], noise_variance=0.64)).round(4)
     array([1., 1.])
     """
@@ -67,6 +69,7 @@ def beta(environment: Environment, belief: GaussianBelief, nu: float) -> Array:
 
     It adds up absolute values where `prior_distance` takes a norm, and is hopelessly large.
 
+    >>> from corrbandits import Correlated
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
     >>> beta(bandit, Correlated(covariance=[[1.0, 0.6], [0.6, 1.0]], noise_variance=1.0), nu=1.0).round(4)
     array([4.002, 4.002])
@@ -94,6 +97,7 @@ def bias(environment: Environment, belief: GaussianBelief, counts: Any) -> Array
 
     It is computed as the posterior mean of d when every average is 0, which needs no inverse of the prior covariance.
 
+    >>> from corrbandits import Correlated
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
     >>> bias(bandit, Correlated(covariance=[[1.0, 0.8], [0.8, 1.0]], noise_variance=1.0), counts=[1, 0])
     array([-0.5,  0.4])
@@ -104,8 +108,8 @@ def bias(environment: Environment, belief: GaussianBelief, counts: Any) -> Array
 
 
 def _bias(belief: GaussianBelief, d: Array, counts: Array) -> Array:
-    if isinstance(belief, Correlated):
-        return posterior_mean(d, belief.covariance, belief.noise_variance, counts, np.zeros(belief.arms))
+    if not belief.independent:
+        return posterior_mean(d, belief.covariance_of(), belief.noise_variance, counts, np.zeros(belief.arms))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         kept = 1 / (1 + counts * (belief.variance / belief.noise_variance))
     return np.asarray(np.where(counts > 0, d * kept, d))
@@ -114,6 +118,7 @@ def _bias(belief: GaussianBelief, d: Array, counts: Array) -> Array:
 def estimate_covariance(belief: GaussianBelief, counts: Any) -> Array:
     """Return Cov(mu(t)) = S P^-1 S after these counts.
 
+    >>> from corrbandits import Correlated
     >>> estimate_covariance(Correlated(covariance=[[1.0, 0.8], [0.8, 1.0]], noise_variance=1.0), counts=[1, 0])
     array([[0.25, 0.2 ],
            [0.2 , 0.16]])
@@ -133,6 +138,7 @@ def prior_distance(environment: Environment, belief: GaussianBelief, nu: float |
     Without nu there is no initialisation, and b = sqrt(d' L0 d). b is 0 for a prior whose means are right, and
     infinite for one that is wrong and singular to rounding.
 
+    >>> from corrbandits import Correlated
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
     >>> prior_distance(bandit, Correlated(mean=0.0, covariance=[[1.0, 0.0], [0.0, 1.0]], noise_variance=1.0))
     1.0
@@ -161,7 +167,7 @@ def distance_from(belief: GaussianBelief, nu: float | None, d: Array, found: Pre
 
 def variance_after(belief: GaussianBelief, counts: Array) -> Array:
     """Return the posterior variances after these counts, whatever the rewards."""
-    if isinstance(belief, Correlated):
+    if not belief.independent:
         return np.asarray(covariance_after(belief, counts).diagonal())
     prior = Independent(variance=belief.variance, noise_variance=belief.noise_variance)
     return prior.observe_all(counts.astype(np.int64), np.zeros(belief.arms)).variance
@@ -169,10 +175,10 @@ def variance_after(belief: GaussianBelief, counts: Array) -> Array:
 
 def covariance_after(belief: GaussianBelief, counts: Array) -> Array:
     """Return the posterior covariance after these counts; 0 for an arm of which nothing is known even then."""
-    if not isinstance(belief, Correlated):
+    if belief.independent:
         return np.diag(np.where(counts > 0, variance_after(belief, counts), 0.0))
     nothing = np.zeros(belief.arms)
-    return condition(nothing, belief.covariance, belief.noise_variance, counts.astype(np.int64), nothing)[1]
+    return condition(nothing, belief.covariance_of(), belief.noise_variance, counts.astype(np.int64), nothing)[1]
 
 
 def difference(environment: Environment, belief: GaussianBelief) -> Array:
@@ -206,14 +212,14 @@ def precision(
     """Return what is needed of L0, from one factorisation of the correlation matrix; None where L0 does not exist."""
     if not belief.variance.all():
         return None
-    if not isinstance(belief, Correlated):
+    if belief.independent:
         with np.errstate(over="ignore"):
             inverse = 1 / belief.variance
             return Precision(d / np.sqrt(belief.variance), inverse, inverse)
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 
     deviation = np.sqrt(belief.variance)
-    factor, failed = dpotrf(correlations(belief.covariance).T, lower=1, clean=1, overwrite_a=1)
+    factor, failed = dpotrf(correlations(belief.covariance_of()).T, lower=1, clean=1, overwrite_a=1)
     if failed or factor.diagonal().min() ** 2 < 10 * belief.arms * np.finfo(np.float64).eps:
         return None
     with np.errstate(over="ignore"):

@@ -28,7 +28,7 @@ def initialisation(belief: GaussianBelief, nu: float) -> list[int]:
     with np.errstate(over="ignore"):
         thresholds = belief.noise_variance / checks.number("nu", nu, above=0, up_to=1)
     pending = np.flatnonzero(belief.variance > thresholds)
-    if isinstance(belief, Correlated):
+    if not belief.independent:
         return _correlated(belief, thresholds, pending)
     return [int(k) for k in pending[np.argsort(-belief.variance[pending], kind="stable")]]
 
@@ -43,7 +43,7 @@ def gaussian(belief: Any) -> GaussianBelief:
     return belief
 
 
-def _correlated(belief: Correlated, thresholds: Array, kept: Integers) -> list[int]:
+def _correlated(belief: GaussianBelief, thresholds: Array, kept: Integers) -> list[int]:
     """Take pivots in panels, as in a blocked Cholesky factorisation; only arms that may be pending are kept up to date.
 
     An arm that is no longer pending never is again, for no variance grows. Such arms are dropped when there are many:
@@ -54,7 +54,7 @@ def _correlated(belief: Correlated, thresholds: Array, kept: Integers) -> list[i
     taken: list[int] = []
     if not kept.size:
         return taken
-    S = belief.covariance[np.ix_(kept, kept)].T  # from here on its lower half alone counts
+    S = belief.covariance_of(kept).T  # from here on its lower half alone counts
     variances, noise, thresholds = belief.variance[kept], belief.noise_variance[kept], thresholds[kept]
     while True:
         panel, pivots, variances = _panel(S, variances, noise, thresholds)

@@ -8,15 +8,15 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array, frozen
+from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.gaussian import refuse_indefinite
 from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import GaussianBelief
+from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.belief.implicit.factor import Factor
 from corrbandits.belief.implicit.grid import Grid, prior_covariance
 from corrbandits.belief.implicit.scattered import MOST_ENTRIES, Scattered, covariance, in_strips
-from corrbandits.kernels import Covariance
+from corrbandits.kernels import Covariance, as_kernel
 
 LEAST_SHARE = 1e-3  # of the variance of an arm's average: a posterior variance below it is not 1 less a share
 CANCELLED = 1e-4  # of a prior variance: below it, an error in the cancelling difference that is left may show
@@ -51,13 +51,12 @@ class Implicit(GaussianBelief):
     """
 
     def __init__(self, *, mean: Any = 0.0, kernel: Covariance, coordinates: Any, noise_variance: Any) -> None:
-        if not callable(kernel):
-            raise TypeError(f"a kernel is called with two sets of points, as Exponential(3.0) is, got {kernel!r}.")
+        known = as_kernel(kernel)
         points = frozen(checks.points("coordinates", coordinates))
         arms = len(points)
         self._prior_mean = self.mean = frozen(checks.per_arm("mean", mean, arms))
         self.noise_variance = frozen(checks.noise(noise_variance, arms))
-        self._prior: Grid | Scattered = prior_covariance(kernel, points)
+        self._prior: Grid | Scattered = prior_covariance(known, points)
         self.variance = frozen(_checked(self._prior))
         self._factor = Factor.empty()
         self._tally = Tally.empty(arms)
@@ -248,6 +247,12 @@ class Implicit(GaussianBelief):
         """Return the prior's mean, kernel and coordinates, and the noise variance."""
         where = {"kernel": self._prior.kernel, "coordinates": self._prior.points}
         return {"mean": self._prior_mean, **where, "noise_variance": self.noise_variance}
+
+    def _prior_of(self, arms: Integers) -> tuple[Array, Array]:
+        return self._prior_mean[arms], self._prior.block(arms, arms)
+
+    def _relation_in_words(self) -> str:
+        return self._prior.kernel.in_words()
 
     def _same_prior(self, other: Implicit) -> bool:
         mine, yours = self._prior, other._prior

@@ -22,7 +22,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
 from corrbandits.belief.implicit.factor import Factor
 from corrbandits.belief.implicit.scattered import MOST_ENTRIES, Scattered, covariance, in_strips
-from corrbandits.kernels import Covariance, depends_on_offset
+from corrbandits.kernels import Kernel
 
 WORKERS = 2
 MOST_TORUS = 2**25  # points of the torus that draws are made on; of a small grid at most 256 for each arm
@@ -35,7 +35,7 @@ class Grid:
     cancels = 0.01
     """The part of its prior variance below which an arm is not to be counted in `squared_correlations`."""
 
-    def __init__(self, kernel: Covariance, points: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> None:
+    def __init__(self, kernel: Kernel, points: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> None:
         self.kernel, self.points = kernel, points
         self._shape, self._order = shape, order
 
@@ -188,9 +188,9 @@ class Grid:
         return {name: getattr(self, name) for name in ("kernel", "points", "_shape", "_order")}
 
 
-def prior_covariance(kernel: Covariance, points: Array) -> Grid | Scattered:
+def prior_covariance(kernel: Kernel, points: Array) -> Grid | Scattered:
     """Return the covariance of the arms: as of a regular grid if it is one to rounding, else as of scattered points."""
-    found = _layout(points) if points.shape[1] <= 3 and depends_on_offset(kernel) else None
+    found = _layout(points) if points.shape[1] <= 3 and kernel.depends_on_offset else None
     if found is not None:
         grid = Grid(kernel, points, *found)
         if _agrees(grid):

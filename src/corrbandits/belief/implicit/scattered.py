@@ -20,7 +20,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import covariance_root
 from corrbandits._core.single_thread import one_thread
 from corrbandits.belief.implicit.factor import Factor
-from corrbandits.kernels import Covariance
+from corrbandits.kernels import Kernel
 
 STRIP = 1024
 MOST_ENTRIES = 2**22  # of the temporary matrices that large ones are worked through by
@@ -34,7 +34,7 @@ class Scattered:
     cancels = 0.0
     """The part of its prior variance below which an arm is not to be counted in `squared_correlations`."""
 
-    def __init__(self, kernel: Covariance, points: Array) -> None:
+    def __init__(self, kernel: Kernel, points: Array) -> None:
         self.kernel, self.points = kernel, points
         self._kept: Mapping[int, Array] = {}
 
@@ -107,7 +107,7 @@ class Scattered:
         return {name: value for name, value in self.__dict__.items() if name != "_root"}
 
 
-def covariance(kernel: Covariance, points: Array, others: Array) -> Array:
+def covariance(kernel: Kernel, points: Array, others: Array) -> Array:
     """Return the kernel's covariance of two sets of points; refuse one that is not finite or has the wrong shape."""
     matrix = checks.finite("the kernel's covariance", kernel(points, others))
     if matrix.shape != (len(points), len(others)):

@@ -89,7 +89,7 @@ def if_unsure(advice: str) -> Iterator[None]:
 def say_created(study: Study, remarks: tuple[str, ...], *, as_json: bool) -> None:
     """Say what there is now, and where."""
     from corrbandits.study.codec import policy_data
-    from corrbandits.study.report.sentences import policy_in_words, prior_in_words
+    from corrbandits.study.report.sentences import policy_in_words
 
     prior, policy, arms = study.settings.prior, study.settings.policy, study.arms.count
     if as_json:
@@ -98,7 +98,7 @@ def say_created(study: Study, remarks: tuple[str, ...], *, as_json: bool) -> Non
                 "study": study.name,
                 "database": study.database,
                 "arms": arms,
-                "prior": prior_in_words(prior),
+                "prior": prior.in_words(),
                 "policy": policy_data(policy),
                 "trials": study.trials,
                 "remarks": list(remarks),
@@ -106,7 +106,7 @@ def say_created(study: Study, remarks: tuple[str, ...], *, as_json: bool) -> Non
         )
         return
     say(f"{study.name}: {arms:,} arms, {study.trials:,} trials, in {study.database}")
-    say(f"prior   {prior_in_words(prior)}", f"policy  {policy_in_words(policy)}", *remarks)
+    say(f"prior   {prior.in_words()}", f"policy  {policy_in_words(policy)}", *remarks)
     say(f"Next: corrbandits study ask {quoted(study.name)}")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import TypeGuard, final
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import covariance_root, expected_excess
 from corrbandits._core.single_thread import one_thread
-from corrbandits.belief import Belief, Correlated, GaussianBelief, Implicit, Independent, Refitting
-from corrbandits.belief.mirror import mirrored_value
+from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.settings import Goal
@@ -31,9 +30,6 @@ loss, are not drawn."""
 MOST_DRAWN = 5_000
 TIED = 1e-6
 """Of the largest deviation: mean rewards that differ by less are the same."""
-
-GAUSSIAN = (Independent, Correlated, Implicit, Refitting)
-"""Beliefs whose arms are jointly normal: of these more is known than draws can say."""
 
 SUSPICIOUS = 1e-3
 SURPRISING = 5.0
@@ -76,7 +72,7 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
         with one_thread():
             found = _judged(belief, leader, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
     mean = float(belief.mean[leader])
-    value = mean if goal == "max" else mirrored_value(belief, mean)
+    value = mean if goal == "max" else belief.mirror - mean
     return Best(leader, arms.name(leader), value, math.sqrt(belief.variance[leader]), *found)
 
 
@@ -90,7 +86,7 @@ def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[floa
         losses.append(loss)
     loss, share = np.concatenate(losses), wins / DRAWS
     mean, error = float(loss.mean()), float(loss.std(ddof=1) / math.sqrt(DRAWS))
-    if isinstance(belief, GAUSSIAN):
+    if _jointly_gaussian(belief):
         tail, excess = _rivals(belief, leader)
         share = min(max(share, 1 - float(tail.sum())), 1 - float(tail.max()))
         least, most = float(excess.max()), float(excess.sum())
@@ -100,7 +96,7 @@ def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[floa
 
 def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> Iterator[tuple[Array, int]]:
     """Yield draws of the arms that may be best, some columns at a time, and the row of the leader."""
-    if not isinstance(belief, GAUSSIAN):
+    if not _jointly_gaussian(belief):
         yield np.array([belief.sample(rng) for _ in range(DRAWS)]).T, leader
         return
     arms = contenders(belief, leader)
@@ -110,14 +106,15 @@ def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> Iterator[tu
             f"to {MOST_DRAWN:,}. Tell more rewards first."
         )
     mean, place = belief.mean[arms], int(np.searchsorted(arms, leader))
-    if isinstance(belief, Independent):
-        root = np.sqrt(belief.variance[arms])[:, None]
-    else:
-        rows = np.array([belief.covariance_with(int(arm))[arms] for arm in arms])
-        root = covariance_root((rows + rows.T) / 2)
+    deviation = np.sqrt(belief.variance[arms])[:, None]
+    root = None if belief.independent else covariance_root(belief.covariance_of(arms))
     for _ in range(0, DRAWS, 512):
         normals = rng.standard_normal((arms.size, 512))
-        yield mean[:, None] + (root * normals if root.shape[1] == 1 else root @ normals), place
+        yield mean[:, None] + (deviation * normals if root is None else root @ normals), place
+
+
+def _jointly_gaussian(belief: Belief) -> TypeGuard[GaussianBelief]:
+    return isinstance(belief, GaussianBelief) and belief.jointly_gaussian
 
 
 def contenders(belief: GaussianBelief, leader: int) -> Integers:
@@ -215,7 +212,7 @@ def surprises(belief: Belief, arms: Arms) -> list[Surprise]:
     The average of n rewards less its posterior mean, rbar - mu, has variance D - s^2 with D = sigma^2 / n; divided by
     its deviation it is also how far the average lies from what is expected without it, over that deviation.
     """
-    if not isinstance(belief, GAUSSIAN):
+    if not _jointly_gaussian(belief):
         return []
     A = np.flatnonzero(belief.counts)
     D, average = belief.noise_variance[A] / belief.counts[A], belief.sums[A] / belief.counts[A]

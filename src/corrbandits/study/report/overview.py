@@ -15,7 +15,6 @@ from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell import terminal
 from corrbandits.belief import Belief, GaussianBelief
-from corrbandits.belief.mirror import mirrored_value
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
 from corrbandits.study.choosing import moment, told_belief
 from corrbandits.study.codec import policy_data
@@ -26,7 +25,6 @@ from corrbandits.study.report.lattice import lattice
 from corrbandits.study.report.sentences import (
     noise_in_words,
     policy_in_words,
-    prior_in_words,
     surprise_in_words,
     time_in_words,
 )
@@ -183,7 +181,7 @@ def overview(name: str, database: str, ledger: Ledger, deciding: Belief, now: fl
         name=name,
         database=database,
         goal=settings.goal,
-        prior=prior_in_words(ledger.prior),
+        prior=ledger.prior.in_words(),
         policy=settings.policy,
         arms=ledger.arms.count,
         t=ledger.time,
@@ -284,7 +282,7 @@ def _limits(ledger: Ledger, deciding: Belief) -> Array | None:
             limits = policy.index(deciding, ledger.time)
     except ValueError:  # past the rule's horizon
         return None
-    return limits if goal == "max" else np.array([mirrored_value(deciding, limit) for limit in limits.tolist()])
+    return limits if goal == "max" else deciding.mirror - limits
 
 
 def _map(ledger: Ledger, belief: Belief, best: Standing) -> TerminalMap | None:

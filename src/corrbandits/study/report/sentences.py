@@ -3,62 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 from typing import Any
 
 import numpy as np
 
-from corrbandits._core.checks import Array
-from corrbandits.belief import Belief, Beta, Correlated, GaussianBelief, Implicit, Independent
-from corrbandits.kernels import Scaled, Stationary, WithDeviations
+from corrbandits._core.checks import fields_of
+from corrbandits.belief import GaussianBelief
+from corrbandits.belief.base import span
 from corrbandits.policies import Policy
-from corrbandits.study.codec import fields_of
 from corrbandits.study.report.inference import NoiseCheck, Surprise
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-
-
-def prior_in_words(prior: Belief) -> str:
-    """Return what a prior says.
-
-    >>> from corrbandits import Exponential
-    >>> prior_in_words(Correlated(mean=30.0, kernel=4 * Exponential(3.0), coordinates=[0, 1], noise_variance=9.0))
-    'exponential kernel of length 3, mean 30 ± 2; noise ± 3'
-    """
-    if isinstance(prior, Beta):
-        return "independent arms, rewards 0 or 1"
-    given = prior.prior_arguments()
-    if "beliefs" in given:
-        first = prior_in_words(given["beliefs"][0])
-        return f"{type(prior).__name__} of {len(given['beliefs'])} beliefs, the first: {first}"
-    if isinstance(prior, (Correlated, Implicit)):
-        what = kernel_in_words(given["kernel"]) if "kernel" in given else "a covariance of all arms"
-    else:
-        what = "independent arms" if isinstance(prior, Independent) else type(prior).__name__
-    deviations = np.sqrt(prior.variance)
-    level = f"mean {_span(prior.mean)} ± {_span(deviations)}"
-    if not np.isfinite(deviations).any():
-        level = "of which nothing is known"
-    noise = f"; noise ± {_span(np.sqrt(prior.noise_variance))}" if isinstance(prior, GaussianBelief) else ""
-    return f"{what}, {level}{noise}"
-
-
-def kernel_in_words(kernel: Any) -> str:
-    """Return what a kernel is called."""
-    if isinstance(kernel, (Scaled, WithDeviations)):
-        return kernel_in_words(kernel.kernel)
-    if not isinstance(kernel, Stationary):
-        return repr(kernel)
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(kernel).__name__).lower()
-    lengths = kernel.length if isinstance(kernel.length, tuple) else (kernel.length,)
-    unit = " km" if kernel.distance in ("great_circle", "chordal") else ""
-    rest = [kernel.distance.replace("_", " ") + " distance"] if kernel.distance != "euclidean" else []
-    known = {"length", "distance"}
-    rest += [f"{name} {value:g}" for name, value in fields_of(kernel).items() if name not in known]
-    return f"{name} kernel of length {' x '.join(f'{length:g}' for length in lengths)}{unit}" + (
-        f" ({', '.join(rest)})" if rest else ""
-    )
 
 
 def policy_in_words(policy: Policy) -> str:
@@ -77,7 +33,7 @@ def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:
     stated, factor = np.sqrt(prior.noise_variance), math.sqrt(check.ratio)
     even = float(np.ptp(stated)) == 0
     seen = f"by {factor * stated[0]:.3g}" if even else f"{factor:.3g} times as much as stated"
-    said = f"{stated[0]:.3g} was stated" if even else f"{_span(stated)} was stated"
+    said = f"{stated[0]:.3g} was stated" if even else f"{span(stated)} was stated"
     more = check.ratio > 1
     effect = (
         "so each reward is trusted too much, and deviations and probabilities here are too small"
@@ -115,9 +71,3 @@ def time_in_words(seconds: float) -> str:
 
 def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else repr(value)
-
-
-def _span(values: Array) -> str:
-    """Return one number for all, or the least and the largest."""
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"

@@ -163,7 +163,8 @@ def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: f
     """Return the arguments of `Study.add_arms` for the arms of a file."""
     mean, sd = _one("mean", sheet.prior_mean, prior_mean), _one("sd", sheet.prior_sd, prior_sd)
     given: dict[str, Any] = {} if mean is None else {"mean": mean}
-    own = isinstance(prior.prior_arguments().get("kernel"), WithDeviations)
+    kernel = prior.prior_arguments().get("kernel")
+    own = kernel is not None and kernel.has_deviations
     if own and sd is None:
         raise ValueError("the study's arms have prior sds of their own, so new ones need theirs: add prior_sd.")
     if not own and sd is not None:

@@ -1,128 +1,21 @@
-"""Covariance as a function of two points.
-
-    name       shape      meaning                                       paper
-    points     (n, d)     where the arms lie                            the embedding space of section 1
-    others     (m, d)     the points compared with                      -
-    length     () or (d,) how far correlation reaches                   "length scale", section 5
-    r          (n, m)     distance over length                          -
-
-The paper's own kernel is `Exponential`: exp(-distance / length), the distance not squared. Kernels add, multiply
-and scale: `10 * Exponential(3.0) + 0.5 * SquaredExponential(8.0)`. Each is a correlation (1 at distance 0) until it
-is scaled. `WithDeviations` scales each arm by its own standard deviation.
-"""
+"""Kernels of the distance between two points alone."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard, final
+import re
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array
+from corrbandits._core.checks import Array, fields_of
+from corrbandits.kernels.base import Kernel
 
 Distance = Literal["euclidean", "cityblock", "great_circle", "chordal"]
-Covariance = Callable[[Any, Any], Any]
-"""Anything that is called with two sets of points and returns their covariance, a scikit-learn kernel for one."""
-
 EARTH_RADIUS_KM = 6371.0088
-
-
-class Kernel(ABC):
-    """A covariance of two points. Kernels add and multiply, with each other and with any callable on points."""
-
-    @abstractmethod
-    def __call__(self, points: Any, others: Any = None) -> Array:
-        """Return the covariance of each of the points with each of the others (by default, the points themselves)."""
-
-    def __add__(self, other: Covariance) -> Kernel:
-        return Sum(self, _covariance(other))
-
-    def __radd__(self, other: Covariance) -> Kernel:
-        return Sum(_covariance(other), self)
-
-    def __mul__(self, other: float | Covariance) -> Kernel:
-        return Product(self, other) if callable(other) else Scaled(self, other)
-
-    def __rmul__(self, other: float | Covariance) -> Kernel:
-        return Product(other, self) if callable(other) else Scaled(self, other)
-
-
-@final
-@dataclass(frozen=True)
-class Sum(Kernel):
-    """The sum of two kernels; written `one + other`.
-
-    >>> (Exponential(1.0) + 2 * Exponential(4.0))([0.0])
-    array([[3.]])
-    """
-
-    one: Covariance
-    other: Covariance
-
-    def __call__(self, points: Any, others: Any = None) -> Array:
-        """Return the sum of the two."""
-        return np.asarray(self.one(points, others) + self.other(points, others))
-
-
-@final
-@dataclass(frozen=True)
-class Product(Kernel):
-    """The product of two kernels; written `one * other`.
-
-    >>> (Exponential(1.0) * Exponential(1.0))([0.0], [1.0]).round(4)
-    array([[0.1353]])
-    """
-
-    one: Covariance
-    other: Covariance
-
-    def __call__(self, points: Any, others: Any = None) -> Array:
-        """Return the product of the two."""
-        return np.asarray(self.one(points, others) * self.other(points, others))
-
-
-@final
-@dataclass(frozen=True)
-class Scaled(Kernel):
-    """A kernel times a variance; written `variance * kernel`.
-
-    >>> (10 * Exponential(3.0))([0.0], [3.0]).round(4)
-    array([[3.6788]])
-    """
-
-    kernel: Kernel
-    variance: float
-
-    def __post_init__(self) -> None:
-        checks.set_field(self, "variance", checks.number("a kernel's variance", self.variance, above=0))
-
-    def __call__(self, points: Any, others: Any = None) -> Array:
-        """Return the scaled covariance."""
-        return self.variance * self.kernel(points, others)
-
-
-@final
-@dataclass(frozen=True)
-class WithDeviations(Kernel):
-    """A kernel for arms that are not all equally uncertain: a point's last coordinate is its standard deviation.
-
-    The covariance of two points is the kernel's, of their other coordinates, times both deviations.
-
-    >>> WithDeviations(Exponential(3.0))([[0.0, 2.0]], [[0.0, 2.0], [3.0, 5.0]]).round(4)
-    array([[4.    , 3.6788]])
-    """
-
-    kernel: Kernel
-
-    def __call__(self, points: Any, others: Any = None) -> Array:
-        """Return the scaled covariance."""
-        x = _with_deviations(points)
-        y = x if others is None else _with_deviations(others)
-        return np.asarray(x[:, -1:] * y[:, -1] * self.kernel(x[:, :-1], y[:, :-1]))
 
 
 @dataclass(frozen=True)
@@ -131,8 +24,11 @@ class Stationary(Kernel):
 
     `length` is one number, or one per dimension. `distance` is "euclidean", "cityblock", or on the globe, for
     points given as latitude and longitude in degrees and lengths in km, "great_circle" (along the surface) or
-    "chordal" (through the earth).
+    "chordal" (through the earth). A subclass must define `correlation`; with `slope` its length can be fitted.
     """
+
+    any_distance: ClassVar[bool] = False
+    """Whether it is a covariance of every distance, of cityblock and great_circle too."""
 
     length: float | tuple[float, ...]
     distance: Distance = "euclidean"
@@ -146,7 +42,7 @@ class Stationary(Kernel):
             raise ValueError(f"distance must be euclidean, cityblock, great_circle or chordal, got {self.distance!r}.")
         if length.ndim and self.distance in ("great_circle", "chordal"):
             raise ValueError(f"a {self.distance} distance takes one length, in km, got {length.size}.")
-        if self.distance in ("cityblock", "great_circle") and not isinstance(self, Exponential):
+        if self.distance in ("cityblock", "great_circle") and not self.any_distance:
             instead = "euclidean" if self.distance == "cityblock" else "chordal"
             raise ValueError(
                 f"{type(self).__name__} of a {self.distance} distance is not a covariance: some of its "
@@ -168,6 +64,42 @@ class Stationary(Kernel):
     @abstractmethod
     def correlation(self, r: Array) -> Array:
         """Return the correlation at distance r, in lengths."""
+
+    def slope(self, r: Array) -> Array:
+        """Return the derivative of the correlation with respect to log r, that is r times its slope at r.
+
+        >>> Exponential(1.0).slope(np.array([1.0, 2.0])).round(4)
+        array([-0.3679, -0.2707])
+        """
+        raise TypeError(
+            f"the length of a {type(self).__name__} kernel cannot be fitted, because it does not define slope(r), the "
+            "derivative of its correlation with respect to log r. Define it, or use Exponential or a Matern kernel."
+        )
+
+    @property
+    def depends_on_offset(self) -> bool:
+        """Whether its distance does: those on the globe do not."""
+        return self.distance in ("euclidean", "cityblock")
+
+    def factored(self) -> tuple[float, Stationary] | None:
+        """Return 1 and itself."""
+        return 1.0, self
+
+    def stretched(self, factor: float) -> Kernel:
+        """Return the kernel with its length, or each of them, multiplied."""
+        length = np.asarray(self.length) * factor
+        return replace(self, length=tuple(length.tolist()) if length.ndim else float(length))
+
+    def in_words(self) -> str:
+        """Return its name, its lengths, and what else was given."""
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
+        lengths = self.length if isinstance(self.length, tuple) else (self.length,)
+        unit = " km" if self.distance in ("great_circle", "chordal") else ""
+        rest = [self.distance.replace("_", " ") + " distance"] if self.distance != "euclidean" else []
+        rest += [f"{name} {value:g}" for name, value in fields_of(self).items() if name not in ("length", "distance")]
+        return f"{name} kernel of length {' x '.join(f'{length:g}' for length in lengths)}{unit}" + (
+            f" ({', '.join(rest)})" if rest else ""
+        )
 
     def _scaled_distance(self, x: Array, y: Array) -> Array:
         from scipy.spatial.distance import cdist
@@ -197,9 +129,15 @@ class Exponential(Stationary):
     array([[0.3679, 0.1889]])
     """
 
+    any_distance = True
+
     def correlation(self, r: Array) -> Array:
         """Return exp(-r)."""
         return np.exp(-r)
+
+    def slope(self, r: Array) -> Array:
+        """Return -r exp(-r)."""
+        return -r * np.exp(-r)
 
 
 @final
@@ -214,6 +152,10 @@ class SquaredExponential(Stationary):
     def correlation(self, r: Array) -> Array:
         """Return exp(-r^2 / 2)."""
         return np.exp(-0.5 * r**2)
+
+    def slope(self, r: Array) -> Array:
+        """Return -r^2 exp(-r^2 / 2)."""
+        return -(r**2) * np.exp(-0.5 * r**2)
 
 
 @final
@@ -230,6 +172,11 @@ class Matern32(Stationary):
         s = np.minimum(np.sqrt(3.0) * r, 1e3)
         return np.asarray((1 + s) * np.exp(-s))
 
+    def slope(self, r: Array) -> Array:
+        """Return -s^2 exp(-s), s = sqrt(3) r."""
+        s = np.minimum(math.sqrt(3.0) * r, 1e3)
+        return -(s**2) * np.exp(-s)
+
 
 @final
 @dataclass(frozen=True)
@@ -244,6 +191,11 @@ class Matern52(Stationary):
         """Return (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r)."""
         s = np.minimum(np.sqrt(5.0) * r, 1e3)
         return np.asarray((1 + s + s**2 / 3) * np.exp(-s))
+
+    def slope(self, r: Array) -> Array:
+        """Return -s^2 (1 + s) exp(-s) / 3, s = sqrt(5) r."""
+        s = np.minimum(math.sqrt(5.0) * r, 1e3)
+        return np.asarray(-(s**2) / 3 * (1 + s) * np.exp(-s))
 
 
 @final
@@ -267,60 +219,11 @@ class RationalQuadratic(Stationary):
             log_quotient = 2 * np.log(r) - math.log(2) - math.log(self.alpha)
         return np.exp(-self.alpha * np.logaddexp(0.0, log_quotient))
 
-
-def depends_on_offset(kernel: Covariance) -> bool:
-    """Return whether the covariance is known to depend on the offset of two points alone, whichever way it points.
-
-    >>> depends_on_offset(10 * Exponential(3.0)), depends_on_offset(Exponential(3.0, distance="great_circle"))
-    (True, False)
-    """
-    if isinstance(kernel, Scaled):
-        return depends_on_offset(kernel.kernel)
-    if isinstance(kernel, (Sum, Product)):
-        return depends_on_offset(kernel.one) and depends_on_offset(kernel.other)
-    return isinstance(kernel, Stationary) and kernel.distance in ("euclidean", "cityblock")
-
-
-KERNELS: dict[str, type[Stationary]] = {
-    "exponential": Exponential,
-    "squared_exponential": SquaredExponential,
-    "matern32": Matern32,
-    "matern52": Matern52,
-    "rational_quadratic": RationalQuadratic,
-}
-"""The kernels of a distance, by what they are called in files and on the command line."""
-
-
-def made_of_ours(kernel: Covariance) -> TypeGuard[Kernel]:
-    """Return whether a kernel and all its parts are of this module: then its fields say all there is to say of it.
-
-    >>> made_of_ours(10 * Exponential(3.0)), made_of_ours(Exponential(3.0) + (lambda points, others: 1.0))
-    (True, False)
-    """
-    if isinstance(kernel, (Scaled, WithDeviations)):
-        return made_of_ours(kernel.kernel)
-    if isinstance(kernel, (Sum, Product)):
-        return made_of_ours(kernel.one) and made_of_ours(kernel.other)
-    return type(kernel) in KERNELS.values()
-
-
-def _covariance(other: Any) -> Covariance:
-    if not callable(other):
-        raise TypeError(
-            f"a kernel adds to another kernel, not to {other!r}; a constant is a function of two sets of points too."
-        )
-    result: Covariance = other
-    return result
-
-
-def _with_deviations(points: Any) -> Array:
-    x = checks.points("points", points)
-    if x.shape[1] < 2 or not (x[:, -1] >= 0).all():
-        raise ValueError(
-            "WithDeviations needs a standard deviation, at least 0, behind the coordinates of each point, got "
-            f"{x[x[:, -1].argmin()].tolist()}."
-        )
-    return x
+    def slope(self, r: Array) -> Array:
+        """Return -2 alpha q / (1 + q) times the correlation, q = r^2 / (2 alpha)."""
+        with np.errstate(divide="ignore"):
+            share = 1 / (1 + 2 * self.alpha / np.square(r))
+        return -2 * self.alpha * share * self.correlation(r)
 
 
 def _on_unit_sphere(degrees: Array) -> Array:

@@ -1,0 +1,73 @@
+"""What every Gaussian belief offers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
+from corrbandits._core.gaussian import upper_quantile
+from corrbandits.belief.base import Belief, span, without_evidence
+from corrbandits.likelihood.marginal import log_density, seen
+
+
+class GaussianBelief(Belief):
+    """A Gaussian belief on mean rewards that are seen through Gaussian noise of known variance."""
+
+    jointly_gaussian: ClassVar[bool] = True
+    """Whether the mean rewards are jointly normal: then more is known of them than draws can say."""
+
+    independent: ClassVar[bool] = False
+    """Whether no arm says anything of another."""
+
+    noise_variance: Array
+    """The variance of a reward about its arm's mean."""
+
+    def credible_limit(self, log_tail: float) -> Array:
+        """Return mu_i + s_i z, z exceeded with probability exp(log_tail); +inf where nothing is known of an arm.
+
+        >>> from corrbandits import Independent
+        >>> Independent(mean=[0.0, 1.0], variance=1.0, noise_variance=1.0).credible_limit(np.log(0.025)).round(2)
+        array([1.96, 2.96])
+        """
+        return self.limit(upper_quantile(checks.number("log_tail", log_tail, up_to=0)))
+
+    @abstractmethod
+    def covariance_with(self, arm: int) -> Array:
+        """Return one row of the posterior covariance."""
+
+    def covariance_of(self, arms: Integers | None = None) -> Array:
+        """Return the posterior covariance of each of the arms with each; by default, of all arms."""
+        arms = np.arange(self.arms) if arms is None else arms
+        rows = np.array([self.covariance_with(int(arm))[arms] for arm in arms])
+        return np.asarray((rows + rows.T) / 2)
+
+    def log_evidence(self) -> float:
+        """Return the log marginal density of the averages seen so far, under the prior; see `evidence.log_evidence`."""
+        arms, counts, averages = seen(self.counts, self.sums)
+        mean, covariance = self._prior_of(arms)
+        return log_density(averages - mean, covariance, self.noise_variance[arms] / counts)
+
+    def _prior_of(self, arms: Integers) -> tuple[Array, Array]:
+        """Return the prior mean and covariance of some arms: with the rewards, the evidence follows from them."""
+        raise without_evidence(self)
+
+    def in_words(self) -> str:
+        """Return what is believed, and how much rewards vary, in a few words."""
+        return f"{super().in_words()}; noise ± {span(np.sqrt(self.noise_variance))}"
+
+    @abstractmethod
+    def spread(self) -> Array:
+        """Return sqrt(sum_j rho_ij^2), the factor of the printed index; 1 for an arm that is independent or known."""
+
+    def spread_limit(self, width: float) -> Array:
+        """Return mu_i + width s_i sqrt(sum_j rho_ij^2), the printed index; as `limit` where nothing or all is known.
+
+        >>> from corrbandits import Correlated
+        >>> Correlated(covariance=[[4.0, 1.2], [1.2, 1.0]], noise_variance=1.0).spread_limit(2.0).round(4)
+        array([4.6648, 2.3324])
+        """
+        return self.limit(checks.number("width", width) * self.spread())

@@ -49,14 +49,16 @@ def test_some_beliefs_in_words():
 
 @pytest.mark.parametrize("name", ["elimination", "refitting", "beta"])
 def test_evidence_that_is_not_known_is_refused_in_words(name):
-    with pytest.raises(TypeError, match=f"the evidence of a {type(PRIORS[name]).__name__} belief is not known"):
+    with pytest.raises(
+        TypeError, match=f"evidence of the belief must be known, .* got a {type(PRIORS[name]).__name__}"
+    ):
         PRIORS[name].log_evidence()
 
 
 def test_elimination_takes_gaussian_beliefs_whose_evidence_is_known():
     with pytest.raises(TypeError, match="Elimination needs Gaussian beliefs, got a Beta"):
         Elimination([Beta(arms=5)])
-    with pytest.raises(TypeError, match="the evidence of a Refitting belief is not known"):
+    with pytest.raises(TypeError, match=r"evidence of the belief must be known, .* got a Refitting"):
         Elimination([PRIORS["refitting"]])
 
 
@@ -98,7 +100,7 @@ def test_a_belief_of_ones_own_works_or_is_refused_in_words():
     assert own.in_words() == "Certain, mean 2 ± 0"
     with pytest.raises(TypeError, match="does not say what its mirror image is"):
         own.mirrored()
-    with pytest.raises(TypeError, match="the evidence of a Certain belief is not known"):
+    with pytest.raises(TypeError, match=r"evidence of the belief must be known, .* got a Certain"):
         own.log_evidence()
     with pytest.raises(TypeError, match="a study's prior must be one of Independent, Correlated"):
         prior_data(own)
@@ -125,7 +127,7 @@ def test_a_gaussian_belief_of_ones_own_has_evidence_once_it_says_its_prior():
         def _prior_of(self, arms):
             return np.zeros(arms.size), np.zeros((arms.size, arms.size))
 
-    with pytest.raises(TypeError, match="the evidence of a Same belief is not known"):
+    with pytest.raises(TypeError, match=r"evidence of the belief must be known, .* got a Same"):
         Same(2).log_evidence()
     assert Evident(2).observe(0, 3.0).log_evidence() == pytest.approx(-0.25 * 9 - 0.5 * math.log(4 * math.pi))
     assert Same(2).jointly_gaussian

@@ -256,5 +256,6 @@ def span(values: Array) -> str:
 def without_evidence(belief: Belief) -> TypeError:
     """Return the error of a belief whose evidence is not known."""
     return TypeError(
-        f"the evidence of a {type(belief).__name__} belief is not known. Use Independent, Correlated or Implicit."
+        "the evidence of the belief must be known, as it is of Independent, Correlated and Implicit, got "
+        f"a {type(belief).__name__}."
     )

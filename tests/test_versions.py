@@ -13,10 +13,10 @@ import pytest
 from distributed.protocol.pickle import dumps
 
 import corrbandits as cb
+from corrbandits.belief import KINDS
 from corrbandits.policies import RULES
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.dask import of_version
-from corrbandits.study.codec import BELIEFS
 from tests.support import ROOT
 
 OLD = ROOT / "tests" / "data" / "0.1.0"
@@ -49,7 +49,7 @@ def assert_says(study, said):
 
 def test_the_old_studies_have_every_kind_of_prior_and_rule(database):
     found = [cb.Study.open(database, name) for name in SAID]
-    assert {type(study.settings.prior).__name__ for study in found} == set(BELIEFS)
+    assert {type(study.settings.prior).__name__ for study in found} == set(KINDS)
     assert {type(study.settings.policy).__name__ for study in found} == set(RULES)
     for study in found:
         study.close()

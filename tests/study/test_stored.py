@@ -1,6 +1,6 @@
-"""Studies of 0.1.0 open: events that it wrote, of every kind of belief, kernel and policy, are read and written alike.
+"""Studies of 0.1.0 open: events that it wrote, of every kind of belief and kernel, are read and written alike.
 
-`tests/data/0.1.0/created.json` holds the first event of a study of each of the settings below, as version 0.1.0 wrote it.
+`tests/data/0.1.0/created.json` holds the first event of a study with each of the priors below, as 0.1.0 wrote it.
 """
 
 import json

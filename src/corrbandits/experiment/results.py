@@ -10,8 +10,7 @@ import numpy as np
 
 from corrbandits import plots, theory
 from corrbandits._core.checks import Array
-from corrbandits.belief import Belief
-from corrbandits.belief import GaussianBelief
+from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.environments import Environment
 from corrbandits.experiment.file import Experiment
 from corrbandits.policies import CorrelatedUCL, Policy

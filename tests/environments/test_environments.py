@@ -4,8 +4,10 @@ import pickle
 import numpy as np
 import pytest
 
-from corrbandits import BernoulliBandit, Correlated, CorrelatedUCL, Exponential, GaussianBandit
-from corrbandits.environments import landscapes
+from corrbandits import BernoulliBandit, Correlated, CorrelatedUCL, Environment, Exponential, GaussianBandit, theory
+from corrbandits.environments import landscapes, reward_at
+from corrbandits.stress.playing import reordered
+from tests.support.changing import Switching
 
 
 def test_gaps_are_what_is_lost_against_the_best_arm():
@@ -174,3 +176,47 @@ def test_a_csv_file_of_ones_own(tmp_path):
     assert landscapes.read_csv(path, reward="yield", noise_variance=2.0).coordinates is None
     with pytest.raises(ValueError, match="expected a column 'crop'"):
         landscapes.read_csv(path, reward="crop", noise_variance=2.0)
+
+
+# --- mean rewards that change with time ------------------------------------------------------------------------------
+
+
+def test_a_changing_environment_has_gaps_of_its_time():
+    switching = Switching([0.0, 2.0, 1.0], [5.0, 2.0, 6.0], at=10)
+    assert switching.changes
+    assert switching.gaps.tolist() == switching.gaps_at(9).tolist() == [2.0, 0.0, 1.0]
+    assert switching.gaps_at(10).tolist() == [1.0, 4.0, 0.0]
+    assert [reward_at(switching, 0, 0.5, t) for t in (1, 9, 10)] == [0.5, 0.5, 5.5]
+
+
+def test_a_stationary_environment_is_the_same_at_all_times():
+    bandit = GaussianBandit([0.0, 2.0], 4.0)
+    assert not bandit.changes
+    assert bandit.means_at(10) is bandit.means
+    assert bandit.gaps_at(10) is bandit.gaps
+    assert reward_at(bandit, 0, 0.5, 10) == bandit.reward(0, 0.5, t=10) == bandit.reward(0, 0.5) == 1.0
+
+
+def test_an_environment_that_knows_no_time_is_not_told_it():
+    class Plain(Environment):
+        noise_variance = np.ones(2)
+
+        def noise(self, rng, horizon):
+            return rng.standard_normal(horizon)
+
+        def reward(self, arm, noise):
+            return float(self.means[arm] + noise)
+
+    assert reward_at(Plain([1.0, 2.0]), 1, 0.5, t=7) == 2.5
+
+
+def test_reordered_arms_change_as_the_arms_do():
+    turned = reordered(Switching([0.0, 2.0, 1.0], [5.0, 2.0, 6.0], at=10), np.array([2, 0, 1]))
+    assert turned.changes
+    assert turned.gaps_at(10).tolist() == [0.0, 1.0, 4.0]
+    assert reward_at(turned, 0, 0.5, 10) == 6.5
+
+
+def test_the_lower_bound_is_refused_where_means_change():
+    with pytest.raises(ValueError, match="for mean rewards that do not change with time, got <Switching"):
+        theory.lai_robbins(Switching([0.0, 2.0], [2.0, 0.0], at=10), 100)

@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits.environments import Environment
+from corrbandits.environments import Environment, reward_at
 
 NOTHING = np.int64(0)
 """The only observation there is."""
@@ -73,9 +73,10 @@ class BanditEnv(gymnasium.Env[np.int64, np.int64]):
                 f"an episode begins with reset() and has {self.horizon} steps, got step() "
                 f"{'after the last of them' if self._step else 'before'}. Call reset() first."
             )
-        reward = self.environment.reward(arm, self._noise.item(self._step))
-        self._step += 1
-        info = {"regret": self.environment.gaps.item(arm), "optimal": self.environment.optimal.item(arm)}
+        noise, self._step = self._noise.item(self._step), self._step + 1
+        reward = reward_at(self.environment, arm, noise, self._step)
+        regret = self.environment.gaps_at(self._step).item(arm)
+        info = {"regret": regret, "optimal": regret == 0}
         return NOTHING, reward, False, self._step == self.horizon, info
 
     def _stream(self) -> np.random.Generator:

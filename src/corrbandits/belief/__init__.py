@@ -19,6 +19,7 @@ from corrbandits.belief.beta import Beta
 from corrbandits.belief.correlated import Correlated
 from corrbandits.belief.elimination import Elimination
 from corrbandits.belief.gaussian import GaussianBelief
+from corrbandits.belief.history import History
 from corrbandits.belief.implicit import Implicit
 from corrbandits.belief.independent import Independent
 from corrbandits.belief.refitting import Refitting
@@ -30,6 +31,7 @@ __all__ = [
     "Correlated",
     "Elimination",
     "GaussianBelief",
+    "History",
     "Implicit",
     "Independent",
     "Refitting",

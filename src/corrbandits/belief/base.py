@@ -12,6 +12,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.tally import Tally
+from corrbandits.belief.history import History
 
 
 class Belief(ABC):
@@ -78,6 +79,20 @@ class Belief(ABC):
             raise ValueError(f"an arm without rewards sums to 0, got {total[arm]:g} for arm {arm}.")
         seen = np.flatnonzero(number)
         return self._after(zip(seen.tolist(), number[seen].tolist(), total[seen].tolist(), strict=True))
+
+    def replay(self, history: History) -> Self:
+        """Return the belief after a history of rewards; if means do not change, `observe_all` of its counts and sums.
+
+        A belief on means that change with time goes through `history.steps()` instead: `after` each time, `observe`.
+        """
+        return self.observe_all(history.counts, history.sums)
+
+    def after(self, time: int) -> Self:
+        """Return what is believed when it is time for the decision of this number, from 1 on, and nothing else is seen.
+
+        It is the same belief unless means change with time. Whoever decides calls it before each decision.
+        """
+        return self
 
     def merge(self, other: Self) -> Self:
         """Return the belief that has seen and awaits what both have; they must have started from the same prior.

@@ -30,7 +30,7 @@ class GaussianBandit(Environment):
         """Return standard normal noise."""
         return rng.standard_normal(horizon)
 
-    def reward(self, arm: int, noise: float) -> float:
+    def reward(self, arm: int, noise: float, *, t: int = 1) -> float:
         """Return m_i + sigma_i eps."""
         arm = checks.arm(arm, self.arms)
         return float(self.means[arm] + np.sqrt(self.noise_variance[arm]) * noise)
@@ -56,6 +56,6 @@ class BernoulliBandit(Environment):
         """Return noise uniform on [0, 1)."""
         return rng.random(horizon)
 
-    def reward(self, arm: int, noise: float) -> float:
+    def reward(self, arm: int, noise: float, *, t: int = 1) -> float:
         """Return 1 if the noise is below m_i, else 0."""
         return float(noise < self.means[checks.arm(arm, self.arms)])

@@ -19,11 +19,14 @@ TIE_ULPS = 8
 
 
 class Environment(ABC):
-    """Arms with fixed mean rewards, perhaps somewhere in space.
+    """Arms with mean rewards, fixed unless `means_at` is defined, perhaps somewhere in space.
 
     `means` (N,) are the mean rewards m_i; `noise_variance` (N,) the variances of a reward; `coordinates` (N, d)
     where the arms lie, or None; `shape` the rows and columns of a grid in which the arms are read row by row, or
     None. Copies and pickles are read-only too.
+
+    A subclass must define `noise` and `reward`. One whose mean rewards change with time also defines `means_at`, and
+    its `reward` takes the time as `t`; `means` are then those at t = 1.
     """
 
     means: Array
@@ -65,11 +68,32 @@ class Environment(ABC):
         """Return the noise of each time step, drawn before any arm is chosen."""
 
     @abstractmethod
-    def reward(self, arm: int, noise: float) -> float:
-        """Return the reward of an arm that is chosen when the noise is this."""
+    def reward(self, arm: int, noise: float, *, t: int = 1) -> float:
+        """Return the reward of an arm that is chosen at time t, when the noise is this.
+
+        Where mean rewards do not change, t is not passed: a subclass need not take it.
+        """
+
+    def means_at(self, t: int) -> Array:
+        """Return the mean rewards at time t, the number of the decision, from 1 on."""
+        return self.means
+
+    @property
+    def changes(self) -> bool:
+        """Whether mean rewards change with time: whether the class defines `means_at`."""
+        return type(self).means_at is not Environment.means_at
+
+    def gaps_at(self, t: int) -> Array:
+        """Return how much less than the best arm's at time t each arm's mean reward at that time is."""
+        return gaps_of(self.means_at(t)) if self.changes else self.gaps
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.arms} arms, means {self.means.min():g} to {self.means.max():g}>"
+
+
+def reward_at(environment: Environment, arm: int, noise: float, t: int) -> float:
+    """Return the reward of an arm at time t; an environment that does not change is not told the time."""
+    return environment.reward(arm, noise, t=t) if environment.changes else environment.reward(arm, noise)
 
 
 def gaps_of(means: Array) -> Array:

@@ -25,7 +25,7 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Independent
-from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit
+from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, reward_at
 from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy
 from corrbandits.simulation import batches
 from corrbandits.simulation.batches import Batch, Kept, Problem
@@ -279,8 +279,15 @@ class _Reordered(Environment):
     def noise(self, rng: np.random.Generator, horizon: int) -> Array:
         return self._environment.noise(rng, horizon)
 
-    def reward(self, arm: int, noise: float) -> float:
-        return self._environment.reward(int(self._order[arm]), noise)
+    @property
+    def changes(self) -> bool:
+        return self._environment.changes
+
+    def means_at(self, t: int) -> Array:
+        return self._environment.means_at(t)[self._order]
+
+    def reward(self, arm: int, noise: float, *, t: int = 1) -> float:
+        return reward_at(self._environment, int(self._order[arm]), noise, t)
 
 
 def _described(plan: Plan) -> dict[str, Any]:

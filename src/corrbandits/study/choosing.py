@@ -36,7 +36,8 @@ class Moment:
     @property
     def belief(self) -> Belief:
         """What is known, the open trials assumed; in one order, so that it has the same bits for everybody."""
-        return self.told.assume(sorted(self.open)) if self.open else self.told
+        told = self.told.after(self.trial)
+        return told.assume(sorted(self.open)) if self.open else told
 
     def choose(self, without: int | None = None) -> int:
         """Return the arm that the policy takes, with or without one of them."""
@@ -68,28 +69,26 @@ def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequ
         untried[list(waiting)] = False
         every = np.arange(ledger.arms.count) if candidates is None else candidates
         candidates = every[untried[every]]
-    t, number = ledger.time - len(gone), len(ledger.trials) + 1
-    return Moment(told, waiting, t, number, ledger.last, candidates, settings.policy, settings.seed)
+    t = ledger.time - len(gone)
+    return Moment(told, waiting, t, ledger.number, ledger.last, candidates, settings.policy, settings.seed)
 
 
 def told_belief(ledger: Ledger) -> Belief:
-    """Return what has been learnt, in the units of the rewards; by one fixed algorithm on counts and sums."""
-    tally = ledger.tally
+    """Return what is believed now, in the units of the rewards; by one fixed algorithm on what was told."""
     with one_thread():
-        return ledger.prior.observe_all(tally.counts, tally.sums)
+        return ledger.prior.replay(ledger.history()).after(ledger.number)
 
 
 def deciding_belief(ledger: Ledger, tally: Tally | None = None) -> Belief:
     """Return what has been learnt, turned round if the goal is the least: policies take the largest.
 
-    With a tally, what would have been learnt from that one.
+    With a tally, what would have been learnt if that were the ledger's.
     """
-    prior, seen = ledger.prior, ledger.tally if tally is None else tally
-    counts, sums = seen.counts, seen.sums
+    prior, history = ledger.prior, ledger.history(tally)
     if ledger.settings.goal == "min":
-        prior, sums = prior.mirrored(), prior.mirrored_sums(counts, sums)
+        prior, history = prior.mirrored(), history.mirrored(prior)
     with one_thread():
-        return prior.observe_all(counts, sums)
+        return prior.replay(history)
 
 
 @final

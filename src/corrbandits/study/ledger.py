@@ -18,12 +18,13 @@ a file or a random number: the same events make the same ledger, everywhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
 from corrbandits._core import checks
 from corrbandits._core.tally import Tally
+from corrbandits.belief.history import History, Step
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.codec import Data, parsed
 from corrbandits.study.extend import extended, placed
@@ -99,6 +100,21 @@ class Ledger:
     def time(self) -> int:
         """t, the number of the next decision: 1 + told + open + freely observed."""
         return 1 + int(self.tally.counts.sum()) + len(self.open)
+
+    @property
+    def number(self) -> int:
+        """The number of the next trial: the time at which beliefs on changing means are asked for."""
+        return len(self.trials) + 1
+
+    def history(self, tally: Tally | None = None) -> History:
+        """Return the rewards that were told, each at the number of its trial; with a tally, they add up to that."""
+        seen = self.tally if tally is None else tally
+        return History(seen.counts, seen.sums, self._steps)
+
+    def _steps(self) -> Iterator[Step]:
+        for trial, entry in enumerate(self.trials, start=1):
+            if entry.status == "told":
+                yield trial, entry.arm, entry.reward
 
     def apply(self, bodies: Iterable[str]) -> None:
         """Add events; refuse one that does not follow from those before it."""

@@ -58,7 +58,7 @@ class Follower:
         """Return what choices are made from; kept until there are new rewards."""
         if self._kept is None or self._kept[0] is not self.ledger.tally:
             self._kept = self.ledger.tally, deciding_belief(self.ledger)
-        return self._kept[1]
+        return self._kept[1].after(self.ledger.number)
 
     def record(self, make: Callable[[Ledger], Events]) -> None:
         """Append the events that are due, made anew for as long as others append before us; durable on return."""

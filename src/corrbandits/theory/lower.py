@@ -64,6 +64,8 @@ def _per_log(environment: Environment, *, regret: bool = False) -> Array:
     """Return how often each arm must be taken per log T, 1 / divergence, or the regret of it; NaN for optimal ones."""
     if not isinstance(environment, Environment):
         raise TypeError(f"the lower bound is of an environment such as GaussianBandit(...), got {environment!r}.")
+    if environment.changes:
+        raise ValueError(f"the lower bound is for mean rewards that do not change with time, got {environment!r}.")
     gaps = np.where(environment.gaps > 0, environment.gaps, np.nan)
     with np.errstate(over="ignore", divide="ignore"):
         if isinstance(environment, BernoulliBandit):

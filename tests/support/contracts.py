@@ -90,8 +90,13 @@ def assert_close(one, other, tolerance):
 
 
 def histories(prior, most=12):
-    """Strategy: arms and rewards that suit a belief."""
-    reward = st.sampled_from([0.0, 1.0]) if isinstance(prior, Beta) else st.floats(-1e3, 1e3, allow_subnormal=False)
+    """Strategy: arms and rewards that suit a belief: any numbers, or 0 and 1 if it refuses such as -0.5."""
+    try:
+        prior.checked_reward(-0.5)
+    except ValueError:
+        reward = st.sampled_from([0.0, 1.0])
+    else:
+        reward = st.floats(-1e3, 1e3, allow_subnormal=False)
     return st.lists(st.tuples(st.integers(0, prior.arms - 1), reward), max_size=most)
 
 

@@ -1,0 +1,100 @@
+"""The contributor's page: its map is the folders, and its skeletons run and keep the contracts of our own kinds."""
+
+import doctest
+import re
+from types import ModuleType
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import kernels as sk
+
+import corrbandits as cb
+from tests import test_kernels
+from tests.support import ROOT
+from tests.support.contracts import BeliefContract
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+KINDS = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
+BANDIT = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
+FLAT = cb.Independent(mean=1.0, variance=4.0, noise_variance=1.0, arms=3)
+
+
+def skeleton(kind):
+    """The code under a heading of the page, executed as a module of its own."""
+    section = PAGE.split(f"### {kind}\n")[1].split("\n### ")[0]
+    (code,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    module = ModuleType("skeleton")
+    exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)
+    return module
+
+
+def played(policy=None, belief=FLAT, environment=BANDIT):
+    """The number of decisions of each run of a small simulation."""
+    trace = cb.simulate({"new": (policy or cb.Thompson(), belief)}, environment, horizon=30, runs=3, seed=1)
+    return trace.counts.sum("arm").values.ravel().tolist()
+
+
+def test_the_skeletons_say_where_they_belong():
+    places = re.findall(r"^```python\n# (\S+)\n", PAGE, re.MULTILINE)
+    assert len(places) == len(KINDS) == PAGE.count("```python")
+    for place in places:
+        assert (ROOT / place).parent.is_dir(), place
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_examples_of_a_skeleton_hold(kind):
+    module = skeleton(kind)
+    found = [test for test in doctest.DocTestFinder().find(module, module=module) if test.examples]
+    assert found
+    for test in found:
+        assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0
+
+
+def test_the_kernel_is_a_kernel_like_ours(monkeypatch):
+    kernel = skeleton("A kernel").Matern72
+    points, others = test_kernels.POINTS, test_kernels.OTHERS
+    assert kernel(2.5)(points, others) == pytest.approx(sk.Matern(2.5, nu=3.5)(points, others), rel=1e-10, abs=1e-15)
+    s = np.sqrt(7.0)
+    formula = lambda r: (1 + s * r + 0.4 * (s * r) ** 2 + (s * r) ** 3 / 15) * np.exp(-s * r)  # noqa: E731
+    monkeypatch.setitem(test_kernels.TEXTBOOK, kernel, formula)
+    test_kernels.test_kernels_are_frozen_and_equal_when_their_fields_are(kernel)
+    test_kernels.test_a_vector_is_points_on_a_line(kernel)
+    test_kernels.test_chords_suit_every_kernel(kernel, 5_000.0)
+    for distance in ("euclidean", "chordal"):
+        test_kernels.test_points_far_apart_are_uncorrelated_and_never_nan(kernel, distance)
+    prior = cb.Correlated(mean=1.0, kernel=4 * kernel(2.0), coordinates=[0.0, 1.0, 3.0], noise_variance=1.0)
+    assert played(cb.CorrelatedUCL(), prior) == [30] * 3
+
+
+def test_the_rule_plays():
+    rule = skeleton("A rule").Cautious
+    assert played(rule(width=0.5)) == [30] * 3
+    assert rule().index(FLAT, t=1).tolist() == [-1.0] * 3
+    with pytest.raises(ValueError, match="width must be above 0"):
+        rule(width=-1.0)
+
+
+GAMMA = skeleton("A belief").Gamma(shape=[5.0, 6.0, 8.0, 20.0], rate=[1.0, 2.0, 3.0, 5.0])
+
+
+@pytest.mark.parametrize("prior", [GAMMA], ids=["gamma"])
+class TestTheBelief(BeliefContract): ...
+
+
+def test_the_belief_plays_and_refuses_what_is_no_count():
+    belief = skeleton("A belief").Gamma(arms=3)
+    assert played(cb.BayesUCB(horizon=30), belief, cb.BernoulliBandit([0.1, 0.5, 0.9])) == [30] * 3
+    waiting = belief.assume([1, 1])
+    assert waiting.mean.tobytes() == belief.mean.tobytes()
+    assert waiting.variance == pytest.approx([1.0, 1 / 3, 1.0])
+    with pytest.raises(ValueError, match=r"whole number from 0, got -1"):
+        belief.observe(0, -1.0)
+
+
+def test_the_environment_gives_rewards_of_its_means():
+    bandit = skeleton("An environment").ExponentialBandit([1.0, 2.0, 3.0])
+    assert played(environment=bandit) == [30] * 3
+    noise = bandit.noise(np.random.default_rng(0), 4000)
+    rewards = np.array([bandit.reward(2, eps) for eps in noise])
+    assert abs(rewards.mean() - 3.0) <= 5 * 3.0 / np.sqrt(4000)
+    assert abs(rewards.var() - bandit.noise_variance[2]) <= 5 * 9.0 * np.sqrt(8 / 4000)

@@ -1,4 +1,4 @@
-"""Write anew what the documents show of the program: the output of its commands, the errata, and the figures.
+"""Write anew what the documents show of the program: the output of its commands, the errata, counts and figures.
 
 python docs/refresh.py
 """
@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from corrbandits.paper.errata import ERRATA
@@ -78,24 +79,33 @@ def findings() -> str:
     return "\n".join(lines)
 
 
-def with_findings(text: str) -> str:
-    """Return a page with the errata between their marks."""
-    begin, end = "<!-- findings -->\n", "<!-- end of findings -->\n"
-    if begin not in text:
-        return text
-    before, rest = text.split(begin)
-    return f"{before}{begin}\n{findings()}\n{end}{rest.split(end)[1]}"
+def parts() -> dict[str, Callable[[], str]]:
+    """Return what makes the parts of pages that stand between marks, such as <!-- map --> and <!-- end of map -->."""
+    sys.path.insert(0, str(HERE / "counts"))
+    import house
+
+    return {"findings": findings, "map": house.layer_map, "counts": house.counts}
+
+
+def with_parts(text: str) -> str:
+    """Return a page with what stands between its marks written anew."""
+    for name, made in parts().items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        if begin in text:
+            before, rest = text.split(begin)
+            text = f"{before}{begin}\n{made()}\n{end}{rest.split(end)[1]}"
+    return text
 
 
 def main() -> None:
-    for page in sorted(HERE.glob("*.md")):
+    for page in [HERE.parent / "CONTRIBUTING.md", *sorted(HERE.glob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         text = with_session(text) if page.name == "ask-and-tell.md" else with_output(text)
-        page.write_text(with_findings(text), encoding="utf-8")
+        page.write_text(with_parts(text), encoding="utf-8")
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([BIN / "corrbandits", "reproduce", "--out", out], check=True)
         shutil.copy(Path(out) / "figure2.png", HERE / "figure2.png")
-    for drawing in ("factor.py", "remarks.py"):
+    for drawing in ("factor.py", "remarks.py", "architecture.py"):
         subprocess.run([sys.executable, HERE / drawing], check=True)
 
 

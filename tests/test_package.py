@@ -10,10 +10,12 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import corrbandits
 from tests.support import ROOT
@@ -160,6 +162,28 @@ def test_the_version_is_one():
     from importlib.metadata import version
 
     assert version("corrbandits") == corrbandits.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## (\S+)$", changes, re.MULTILINE)[1] == corrbandits.__version__
+
+
+def test_the_citation_names_the_paper_and_this_version():
+    """As version 1.2.0 of the Citation File Format demands: its required keys, and no key that it does not know."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required, known = {"cff-version", "message", "title", "authors"}, {"abstract", "keywords", "license", "type"}
+    assert required <= cited.keys() <= required | known | {"preferred-citation", "version"}
+    assert cited["cff-version"] == "1.2.0"
+    assert cited["type"] == "software"
+    assert (cited["version"], cited["license"]) == (corrbandits.__version__, about["license"])
+    paper = cited["preferred-citation"]
+    required, known = {"type", "title", "authors"}, {"journal", "year", "doi", "url", "identifiers"}
+    assert required <= paper.keys() <= required | known
+    assert paper["type"] == "article"
+    assert [author["family-names"] for author in paper["authors"]] == ["Srivastava", "Reverdy", "Leonard"]
+    assert paper["title"] in (ROOT / "README.md").read_text(encoding="utf-8").replace("\n", " ")
+    assert paper["doi"] == "10.48550/arXiv.1507.01160"
+    assert paper["year"] == 2015
+    assert [identifier["type"] for identifier in paper["identifiers"]] == ["other"]
 
 
 def test_blas_is_held_to_one_thread_and_let_go():

@@ -62,6 +62,11 @@ def test_the_kernel_is_a_kernel_like_ours(monkeypatch):
     test_kernels.test_chords_suit_every_kernel(kernel, 5_000.0)
     for distance in ("euclidean", "chordal"):
         test_kernels.test_points_far_apart_are_uncorrelated_and_never_nan(kernel, distance)
+    r, h = np.array([0.1, 0.7, 2.0]), 1e-6
+    difference = (formula(r * np.exp(h)) - formula(r * np.exp(-h))) / (2 * h)
+    assert kernel(1.0).slope(r) == pytest.approx(difference, abs=1e-9)
+    assert kernel(1.0).slope(np.array([0.0, 1e150])).tolist() == [0.0, 0.0]
+    assert (4 * kernel(1.0)).stretched(2.0).in_words() == "matern72 kernel of length 2"
     prior = cb.Correlated(mean=1.0, kernel=4 * kernel(2.0), coordinates=[0.0, 1.0, 3.0], noise_variance=1.0)
     assert played(cb.CorrelatedUCL(), prior) == [30] * 3
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "corrbandits"
 KINDS = {
     "a kernel": "Matern32",
-    "a rule, compiled": "GPUCB",
+    "a compiled rule": "GPUCB",
     "a belief": "Beta",
     "an environment": "BernoulliBandit",
 }
@@ -50,15 +50,20 @@ def layer_map() -> str:
     return "\n".join(["| folder or module | what it is for |", "|---|---|", *rows]) + "\n"
 
 
+def files() -> dict[str, str]:
+    """Return the text of every file of Python in the package."""
+    return {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+
+
 def modules() -> dict[str, int]:
     """Return the lines of each module; `__init__` files, which mostly pass names on, are left out."""
-    found = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__init__.py"]
-    return {str(path.relative_to(PACKAGE)): len(path.read_text(encoding="utf-8").splitlines()) for path in found}
+    return {path: len(text.splitlines()) for path, text in files().items() if not path.endswith("__init__.py")}
 
 
 def naming(name: str) -> list[str]:
-    """Return the modules whose code names a class; docstrings do not count, nor `__init__` files, which export it."""
-    return [path for path in modules() if name in _names((PACKAGE / path).read_text(encoding="utf-8"))]
+    """Return the files whose code names a class, those that export it last; docstrings do not count."""
+    found = [path for path, text in files().items() if name in _names(text)]
+    return sorted(found, key=lambda path: path.endswith("__init__.py"))
 
 
 def _names(source: str) -> set[str]:
@@ -84,15 +89,20 @@ def counts() -> str:
         "modules, without `__init__` files": len(sizes),
         "lines of the median module": round(statistics.median(sizes.values())),
         "modules over 300 lines": f"{len(large)}{': ' * bool(large)}{', '.join(f'`{name}`' for name in large)}",
-        **{f"modules that name {kind}, such as `{name}`": _listed(naming(name)) for kind, name in KINDS.items()},
+        **{
+            f"files to touch for {kind}: those that name `{name}`": _listed(naming(name))
+            for kind, name in KINDS.items()
+        },
         "modules that run when a reward is told from Python": len(told["python"]),
         "modules that run when a reward is told from the shell": len(told["shell"]),
     }
     return "\n".join(["| what | how many |", "|---|---|", *(f"| {what} | {n} |" for what, n in rows.items())]) + "\n"
 
 
-def _listed(names: list[str]) -> str:
-    return f"{len(names)}: {', '.join(f'`{name}`' for name in names)}"
+def _listed(paths: list[str]) -> str:
+    own = [path for path in paths if not path.endswith("__init__.py")]
+    exports = f"; exported by {', '.join(f'`{path}`' for path in paths[len(own) :])}" if own != paths else ""
+    return f"{len(own)}: {', '.join(f'`{path}`' for path in own)}{exports}"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 import doctest
 import re
+import subprocess
+import sys
 from types import ModuleType
 
 import numpy as np
@@ -19,12 +21,17 @@ BANDIT = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
 FLAT = cb.Independent(mean=1.0, variance=4.0, noise_variance=1.0, arms=3)
 
 
+def code(kind):
+    """The code under a heading of the page."""
+    section = PAGE.split(f"### {kind}\n")[1].split("\n### ")[0]
+    (found,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    return found
+
+
 def skeleton(kind):
     """The code under a heading of the page, executed as a module of its own."""
-    section = PAGE.split(f"### {kind}\n")[1].split("\n### ")[0]
-    (code,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     module = ModuleType("skeleton")
-    exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)
+    exec(compile(code(kind), "CONTRIBUTING.md", "exec"), module.__dict__)
     return module
 
 
@@ -48,6 +55,21 @@ def test_the_examples_of_a_skeleton_hold(kind):
     assert found
     for test in found:
         assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0
+
+
+@pytest.mark.slow
+def test_the_skeletons_are_typed_and_in_our_style(tmp_path):
+    names = [f"{kind.split()[-1]}.py" for kind in KINDS]
+    for kind, name in zip(KINDS, names, strict=True):
+        (tmp_path / name).write_text(code(kind), encoding="utf-8")
+    settings = ROOT / "pyproject.toml"
+    for command in (
+        ["mypy", "--config-file", settings, "--cache-dir", ROOT / ".mypy_cache"],
+        ["ruff", "check", "--config", settings, "--config", "lint.isort.known-first-party = ['corrbandits']"],
+        ["ruff", "format", "--check", "--config", settings],
+    ):
+        done = subprocess.run([sys.executable, "-m", *command, *names], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
 
 
 def test_the_kernel_is_a_kernel_like_ours(monkeypatch):

@@ -247,29 +247,21 @@ class Theorem2(Problem):
 
 
 def least(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Return where in (low, high) a cost that falls and then rises is least, compared only: it may be inf.
+    """Return where in (low, high) a cost that falls and then rises is least; it may be inf near the ends.
 
-    >>> round(least(lambda x: (x - 0.2) ** 2, 0.0, 1.0), 6)
+    >>> round(least(lambda x: (x - 0.2) ** 2 if x > 0.1 else math.inf, 0.0, 1.0), 6)
     0.2
     """
+    from scipy.optimize import minimize_scalar
+
     where = [low + (high - low) / (1 + math.exp(-u)) for u in range(-30, 31, 2)]  # most of them near the ends
     where = [x for x in where if low < x < high]
     costs = [cost(x) for x in where]
     k = int(np.argmin(costs))
     left, right = where[max(k - 1, 0)], where[min(k + 1, len(where) - 1)]
-    golden = (math.sqrt(5) - 1) / 2
-    inner, outer = right - golden * (right - left), left + golden * (right - left)
-    cost_inner, cost_outer = cost(inner), cost(outer)
-    for _ in range(40):
-        if cost_inner <= cost_outer:
-            right, outer, cost_outer = outer, inner, cost_inner
-            inner = right - golden * (right - left)
-            cost_inner = cost(inner)
-        else:
-            left, inner, cost_inner = inner, outer, cost_outer
-            outer = left + golden * (right - left)
-            cost_outer = cost(outer)
-    return min((cost_inner, inner), (cost_outer, outer), (costs[k], where[k]))[1]
+    with np.errstate(invalid="ignore"):  # a parabola through an infinite cost is not used
+        found = minimize_scalar(cost, bounds=(left, right), method="bounded", options={"xatol": 1e-9 * (right - left)})
+    return min((float(found.fun), float(found.x)), (costs[k], where[k]))[1]
 
 
 def inside(a: float, c1: float) -> float:

@@ -155,7 +155,7 @@ class Correlated(GaussianBelief):
         return np.asarray(self.mean + posterior_draw(root, self.covariance, A, D, z, e))
 
     def prior_root(self) -> Array:
-        """Return R0 with R0 R0' = S0, the prior covariance; computed once for all beliefs that came of one prior."""
+        """Return R0 with R0 R0' = S0, the prior covariance; computed once for all beliefs that have one prior."""
         return self._prior.drawing()[0]
 
     def finest(self) -> Array:
@@ -221,8 +221,8 @@ def _covariance(kernel: Covariance, where: Array) -> Array:
         return checks.finite("the kernel's covariance", kernel(where, where))
     except MemoryError:
         raise MemoryError(
-            f"the covariance of {len(where):,} arms takes {8 * len(where) ** 2 / 1e9:,.0f} GB and more to make, which "
-            "are not to be had here. Use Implicit(...), which takes the same arguments and never forms it."
+            f"the covariance of {len(where):,} arms takes {8 * len(where) ** 2 / 1e9:,.0f} GB and more to make, "
+            "more than there is here. Use Implicit(...), which takes the same arguments and never forms it."
         ) from None
 
 

@@ -103,12 +103,12 @@ class Elimination(GaussianBelief):
     def _updated(self, arm: int, reward: float) -> Elimination:
         """Return the belief after one reward: each one's evidence grows by the log density it gave the reward."""
         noise = self.noise_variance.item(arm)
-        foretold = [
+        predicted = [
             one_log_density(reward - belief.mean.item(arm), belief.variance.item(arm) + noise)
             for belief in self._beliefs
         ]
         after = tuple(belief._updated(arm, reward) for belief in self._beliefs)
-        return self._changed(_told=None, _open=())._set(after, self._evidence + np.array(foretold))
+        return self._changed(_told=None, _open=())._set(after, self._evidence + np.array(predicted))
 
     def _conditioned(self, tally: Tally) -> Elimination:
         after = tuple(belief._conditioned(tally) for belief in self._beliefs)

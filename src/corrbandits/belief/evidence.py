@@ -36,7 +36,7 @@ MOST_SPREAD = 1e151  # a variance of a million times its square is a double
 def log_evidence(belief: Belief) -> float:
     """Return the log marginal density of the averages seen so far, under the prior of the belief.
 
-    Of two priors with the same noise, the one with the larger evidence has foretold the rewards better: the difference
+    Of two priors with the same noise, the one with the larger evidence has predicted the rewards better: the difference
     is that of the sums of log predictive densities of the rewards, one by one. Defined for Gaussian beliefs whose
     prior variances are finite. Rewards that are awaited do not count.
 

@@ -27,7 +27,7 @@ class Refitting(GaussianBelief):
 
     A refit climbs the marginal likelihood from the prior's length and variance, each within a factor of 100 of them,
     with no pull back to them. It is a function of counts and sums alone, and so is what follows many rewards at once
-    (`observe_all`, `merge`), a refit unless there is but one: neither their order matters nor how they are split. One
+    (`observe_all`, `merge`), a refit unless there is only one: neither their order nor how they are split matters. One
     by one, the belief is that to the last bit whenever the number of rewards has just passed a power of 1.3 (at 2, 3,
     4, 5, 7, 9, 11, 14, 18, 24, ...), and keeps the kernel of that time until the next. Where rewards are so large or
     the noise so small that no double holds the likelihood at the prior, the kernel stays the prior's.

@@ -25,7 +25,7 @@ LOW_PATCHES, LOW_PATCH_WIDTH, LOW_PATCH_DEPTH = ((2, 7), (7, 3)), 1.5, 20.0
 MEAN_REWARD = 30.0
 
 MOST_ARMS = 10_000_000
-"""More arms than this are taken for a slip of the pen, before memory is sought for them."""
+"""More arms than this are taken for a mistake, and refused before any memory is allocated."""
 
 MOST_DENSE = 10_000
 """With more arms their covariance is not formed: that of 10,000 takes 0.8 GB."""

@@ -48,7 +48,7 @@ class Problem(ABC):
     least_a: float
     """No smaller a is admissible, nor this one."""
     most_a: float
-    """Beyond it a larger a no longer makes the extra term smaller to speak of."""
+    """Beyond it a larger a no longer makes the extra term noticeably smaller."""
 
     def __init__(self, environment: Environment, belief: GaussianBelief, K: float, horizon: int) -> None:
         self.d = difference(environment, belief)

@@ -40,7 +40,7 @@ class Implicit(GaussianBelief):
 
     Told one by one, rounding adds up at arms not yet seen if little of their variance is left, as with a smooth kernel
     and little noise: to all of a standard deviation where that is 1e-4 of the prior's. With few arms (k^2 N up to 4
-    million) it does not, for there all is computed afresh; with many, `observe_all` does so.
+    million) it does not, because there all is computed afresh; with many, `observe_all` does so.
 
     >>> from corrbandits import Exponential
     >>> grid = [(x, y) for x in range(300) for y in range(300)]

@@ -67,7 +67,8 @@ class Independent(GaussianBelief):
     def _prior_of(self, arms: Integers) -> tuple[Array, Array]:
         if not np.isfinite(self._prior_variance).all():
             raise ValueError(
-                "a prior with an infinite variance has no evidence, because it predicts nothing. Give every arm a finite one."
+                "a prior with an infinite variance has no evidence, because it predicts nothing. Give every arm a "
+                "finite one."
             )
         return self._prior_mean[arms], np.diag(self._prior_variance[arms])
 

@@ -46,8 +46,8 @@ def gaussian(belief: Any) -> GaussianBelief:
 def _correlated(belief: GaussianBelief, thresholds: Array, kept: Integers) -> list[int]:
     """Take pivots in panels, as in a blocked Cholesky factorisation; only arms that may be pending are kept up to date.
 
-    An arm that is no longer pending never is again, because no variance grows. Such arms are dropped when there are many:
-    that is a copy of the covariance.
+    An arm that is no longer pending never is again, because no variance grows. Such arms are dropped when there are
+    many: that is a copy of the covariance.
     """
     from scipy.linalg.blas import dsyrk
 

@@ -279,6 +279,22 @@ def test_the_command_line_on_a_cluster_stopped_and_resumed(tmp_path, two_workers
     same(cb.Trace.load(tmp_path / "results" / "my.nc"), cb.Trace.load(tmp_path / "local" / "my.nc"))
 
 
+def test_an_error_on_the_clients_event_loop_is_not_shown(two_workers, caplog):
+    """A heartbeat that finds its connection closed, for example, which the loop would report with a traceback."""
+    address, _ = two_workers
+    raised = threading.Event()
+
+    def fail():
+        raised.set()
+        raise OSError("the connection is closed")
+
+    with cluster.connected(address) as client:
+        client.loop.add_callback(fail)
+        assert raised.wait(10)
+        client.nthreads()  # an answer from the loop: the callback has ended
+    assert caplog.records == []
+
+
 def test_every_worker_may_be_replaced_but_not_the_scheduler(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     with running(tmp_path, workers=1) as (address, processes), Client(address, set_as_default=False) as client:

@@ -1,13 +1,21 @@
-"""Commands of `corrbandits`, each in a process of its own that has imported everything: where that is not the point."""
+"""Functions and commands in processes of their own that have imported everything: where importing is not the point."""
 
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from tests.support.databases import NEWLY
+
+
+def alone(function: Callable[..., Any], *arguments: object) -> Any:
+    """Return what a function of a test's file returns in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=NEWLY) as process:
+        return process.submit(function, *arguments).result()
 
 
 def corrbandits(

@@ -1,4 +1,4 @@
-"""Tables and text for a terminal: every name as it is written, whatever signs it has."""
+"""Tables and text for a terminal: every name as it is written, whatever characters it has."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ WIDTH = 80
 PIPED = 120
 """The columns of what is printed into a file or a pipe."""
 
+UNFOLDED = 1_000
+"""More columns than any table has."""
+
 _PLAIN = str.maketrans({"±": "+-", "·": ".", "░": ":", "▒": "+", "▓": "%", "█": "@", "…": "..."})
 
 
@@ -34,7 +37,7 @@ def table(headings: Iterable[str], rows: Iterable[Sequence[str]], left: int = 1,
 
 
 def console(file: Any = None, *, width: int | None = None, colour: bool = True) -> Console:
-    """Return a console that takes nothing in a text for markup, an emoji or a number to be coloured."""
+    """Return a console that prints text as it is: no markup, no emoji, no coloured numbers."""
     from rich.console import Console
 
     if width is None and not (file or sys.stdout).isatty():
@@ -56,15 +59,20 @@ def text(parts: Iterable[Any], width: int = WIDTH) -> str:
     return file.getvalue().removesuffix("\n")
 
 
+def lines(part: Table) -> str:
+    """Return a table as text that no width folds, for `str`."""
+    return text([part], UNFOLDED)
+
+
 def say(sentences: Iterable[str]) -> None:
-    """Print sentences, each on a line of its own: for a terminal it is folded between words, a pipe has it whole."""
+    """Print sentences, each on its own line: folded between words on a terminal, whole in a file or a pipe."""
     out = console()
     for sentence in sentences:
         out.print(_writable(sentence, out.encoding), soft_wrap=not out.is_terminal)
 
 
 def show(parts: Iterable[Any], where: Console) -> None:
-    """Print parts one after another; where blocks cannot be written, other signs stand for them."""
+    """Print parts one after another; characters that cannot be written are replaced."""
     with where.capture() as captured:
         for part in parts:
             where.print(part)
@@ -73,7 +81,7 @@ def show(parts: Iterable[Any], where: Console) -> None:
 
 
 def _writable(text: str, encoding: str) -> str:
-    """Return a text with plain signs for those that cannot be written."""
+    """Return a text with plain characters for those that cannot be written."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

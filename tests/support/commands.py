@@ -1,4 +1,4 @@
-"""Functions and commands in processes that have imported everything, or in this one: where a new one is not the point."""
+"""Functions and commands in this process or in one that has imported everything: where starting is not the point."""
 
 import os
 import subprocess

@@ -189,9 +189,9 @@ def make_read_only(directory):
     journal = Journal(path, create=True)
     study = journal.enrol("meadow", ["created"])
     for file, folder, words in [
-        (0o444, 0o700, r"it may not be written. Make the file, those beside it \(-wal, -shm\) and the folder writable"),
-        (0o444, 0o500, "it may not be written. Make the file|cannot be opened. Check that its folder is there"),
-        (0o000, 0o700, "cannot be opened. Check that its folder is there and that you may write in it"),
+        (0o444, 0o700, r"it is not writable. Make the file, those beside it \(-wal, -shm\) and the folder writable"),
+        (0o444, 0o500, "it is not writable. Make the file|cannot be opened. Check that its folder is there"),
+        (0o000, 0o700, "cannot be opened. Check that its folder exists and that you may write in it"),
     ]:
         end = len(journal.read(study, 0))
         path.chmod(file)
@@ -243,7 +243,7 @@ def test_a_server_that_takes_no_writing_is_named(kept, postgres, server):
     name = sa.make_url(postgres).database
     server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     journal.close()
-    refused("the server takes no writing now", journal.append, study, 2, ["more"])
+    refused("the server accepts no writes now", journal.append, study, 2, ["more"])
     assert journal.read(study, 0) == ["created"]
     server.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     journal.append(study, 2, ["more"])
@@ -255,7 +255,7 @@ def test_one_who_may_not_use_the_database_is_told_so(postgres, server):
     server.execute("CREATE ROLE guest LOGIN PASSWORD 'guest'")
     try:
         theirs = postgres.replace("keeper:hunter2", "guest:guest")
-        refused("you may not read or write there. Ask who keeps the database", Journal, theirs)
+        refused("you are not allowed to read or write there. Ask who runs the database", Journal, theirs)
     finally:
         server.execute("DROP ROLE guest")
 
@@ -326,10 +326,10 @@ def test_a_server_that_is_down_is_named_and_works_when_it_is_up_again(kept, post
     journal, study = kept
     server.stop()
     for _ in range(2):
-        error = refused("cannot be reached. See that it runs", journal.append, study, 2, ["more", "more"])
+        error = refused("cannot be reached. Check that it runs", journal.append, study, 2, ["more", "more"])
         assert not error.unsure
-    refused("cannot be reached. See that it runs", journal.read, study, 0)
-    refused("cannot be reached. See that it runs", Journal, postgres)
+    refused("cannot be reached. Check that it runs", journal.read, study, 0)
+    refused("cannot be reached. Check that it runs", Journal, postgres)
     server.start()
     assert journal.read(study, 0) == ["created"]
     journal.append(study, 2, ["more", "more"])
@@ -374,7 +374,7 @@ def test_a_line_lost_in_a_call_leaves_all_or_nothing(kept, postgres, server, pro
     journal = Journal(server.url(sa.make_url(postgres).database, port=proxy.port))
     journal.close()  # what fails on a connection that was there is tried again on a new one, and that only
     proxy.cut_at(word, acted_on=acted_on)
-    error = refused("cannot be reached. See that it runs", journal.append, study, 2, ["more", "most"])
+    error = refused("cannot be reached. Check that it runs", journal.append, study, 2, ["more", "most"])
     assert error.unsure is unsure
     assert watching.read(study, 0) == ["created", *(["more", "most"] if there else [])]
     proxy.cut_at(None)
@@ -392,7 +392,7 @@ def test_a_line_lost_in_reading_says_so(kept, postgres, server, proxy):
     _, study = kept
     journal = Journal(server.url(sa.make_url(postgres).database, port=proxy.port))
     proxy.cut_at(b"SELECT corrbandits_events")
-    assert not refused("cannot be reached. See that it runs", journal.read, study, 0).unsure
+    assert not refused("cannot be reached. Check that it runs", journal.read, study, 0).unsure
     proxy.cut_at(None)
     assert journal.read(study, 0) == ["created"]
     journal.close()

@@ -12,8 +12,9 @@ import pytest
 
 import corrbandits as cb
 from corrbandits.kernels import WithDeviations
-from corrbandits.study.codec import kernel_from, written
-from corrbandits.study.ledger import Ledger
+from corrbandits.study.codec import kernel_from
+from corrbandits.study.ledger import Ledger, written
+from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import Settings
 
 RECORDED = Path(__file__).parents[1] / "data/0.1.0/created.json"
@@ -68,7 +69,7 @@ def test_a_study_of_0_1_0_opens_and_is_written_as_it_was(name):
     assert settings.prior.variance.tobytes() == prior.variance.tobytes()
     assert settings.policy == policy_for(name)
     at = json.loads(recorded)["at"]
-    made_now = Settings(prior, policy_for(name), settings.arms)
+    made_now = Settings(Recipe.of(prior), policy_for(name), settings.arms)
     for same in (settings, made_now):
         assert written(same.event() | {"at": at}) == recorded
 

@@ -7,8 +7,8 @@ import pytest
 import corrbandits as cb
 from corrbandits.study.arms import Arms
 from corrbandits.study.choosing import deciding_belief, moment, told_belief
-from corrbandits.study.codec import written
-from corrbandits.study.ledger import Ledger
+from corrbandits.study.ledger import Ledger, written
+from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import Settings
 from tests.support.changing import Drifting, drifted
 
@@ -30,10 +30,10 @@ STEPS = [(1, 0, 2.0), (2, 1, 5.0), (6, 1, 7.0)]  # trial, arm and reward of what
 
 
 def ledger_of(prior, goal="max"):
-    created = Settings(PRIOR, cb.UCL(), Arms.of(None, 3), goal=goal).event() | {"at": 0.0}
+    created = Settings(Recipe.of(PRIOR), cb.UCL(), Arms.of(None, 3), goal=goal).event() | {"at": 0.0}
     ledger = Ledger(written(created))
     ledger.apply(json.dumps(event | {"at": float(k)}) for k, event in enumerate(EVENTS))
-    ledger.prior = prior
+    ledger.recipe = Recipe.of(prior)
     return ledger
 
 

@@ -19,7 +19,8 @@ from pathlib import Path
 import psycopg
 import sqlalchemy as sa
 
-from corrbandits.study.journal import Journal, Taken
+from corrbandits.study.journal import Journal
+from corrbandits.study.journal.contract import append_pairs
 
 PASSWORD = "hunter2"
 NEWLY = multiprocessing.get_context("forkserver")
@@ -228,23 +229,10 @@ class Proxy:
 
 
 def append_some(url: str, study: int, writer: int, count: int) -> None:
-    """Append so many events through a journal of one's own."""
+    """Append so many pairs of events through a journal of one's own."""
     journal = Journal(url)
-    append_through(journal, study, writer, count)
+    append_pairs(journal, study, writer, count)
     journal.close()
-
-
-def append_through(journal: Journal, study: int, writer: int, count: int) -> None:
-    """Append so many events, each wherever the end then is."""
-    end = 0
-    for k in range(count):
-        while True:
-            end += len(journal.read(study, end))
-            try:
-                journal.append(study, end + 1, [f"{writer} {k} first", f"{writer} {k} second"])
-                break
-            except Taken:
-                continue
 
 
 def create_and_enrol(url: str, name: str, gate: object) -> None:

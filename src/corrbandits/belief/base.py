@@ -225,7 +225,8 @@ class Belief(ABC):
     def _seen(self) -> Self:
         return self if self._told is None else self._told
 
-    def checked_reward(self, reward: Any) -> float:
+    @classmethod
+    def checked_reward(cls, reward: Any) -> float:
         """Return a reward as a number; refuse one that cannot be."""
         if type(reward) is float and math.isfinite(reward):
             return reward

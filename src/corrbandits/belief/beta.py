@@ -88,7 +88,8 @@ class Beta(Belief):
             self._prior_failures, other._prior_failures
         )
 
-    def checked_reward(self, reward: Any) -> float:
+    @classmethod
+    def checked_reward(cls, reward: Any) -> float:
         """Return a reward, 0 or 1; refuse another."""
         r = super().checked_reward(reward)
         if r not in (0.0, 1.0):

@@ -72,6 +72,8 @@ class Correlated(GaussianBelief):
     (array([1. , 0.8]), array([0.5 , 0.68]))
     """
 
+    fixed_prior = True
+
     def __init__(
         self,
         *,

@@ -23,6 +23,10 @@ class GaussianBelief(Belief):
     independent: ClassVar[bool] = False
     """Whether no arm says anything of another."""
 
+    fixed_prior: ClassVar[bool] = False
+    """Whether rewards are conditioned on the prior that its arguments say: `mean`, `noise_variance`, and `variance`,
+    `covariance`, or `kernel` and `coordinates`."""
+
     noise_variance: Array
     """The variance of a reward about its arm's mean."""
 

@@ -40,6 +40,7 @@ class Independent(GaussianBelief):
         self._tally = Tally.empty(arms)
 
     independent = True
+    fixed_prior = True
 
     def covariance_with(self, arm: int) -> Array:
         """Return the arm's variance at its own place, 0 elsewhere."""

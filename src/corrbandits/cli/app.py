@@ -39,4 +39,4 @@ for command in (
     paper.audit,
 ):
     app.command()(command)
-app.add_typer(study_commands.app, name="study")
+app.add_typer(study_commands.app(), name="study")

@@ -31,10 +31,8 @@ def main() -> None:
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
         warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"
         _refuse_an_empty_name(sys.argv)
-        from corrbandits.cli.app import app
-
         with _remarks():
-            app()
+            _run(sys.argv[1:])
     except KeyboardInterrupt:
         _end("stopped. Result files are all as they were, or all new.", STOPPED)
     except SystemExit as stop:
@@ -47,6 +45,18 @@ def main() -> None:
         _end(f"numbers grew beyond what can be computed with ({error}). Bring rewards and variances nearer to 1.", 2)
     except (ValueError, OSError, ImportError) as error:
         _end(" ".join([str(error), *getattr(error, "__notes__", ())]), _code(error))
+
+
+def _run(arguments: list[str]) -> None:
+    """Run a command. Those of `study` load without the others: a person waits for each of them."""
+    if arguments[:1] == ["study"]:
+        from corrbandits.cli.study.commands import app_for
+
+        app_for(arguments[1:])(arguments[1:], prog_name="corrbandits study")
+    else:
+        from corrbandits.cli.app import app
+
+        app()
 
 
 def _refuse_an_empty_name(arguments: list[str]) -> None:

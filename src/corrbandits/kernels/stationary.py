@@ -102,10 +102,8 @@ class Stationary(Kernel):
         )
 
     def _scaled_distance(self, x: Array, y: Array) -> Array:
-        from scipy.spatial.distance import cdist
-
         if self.distance in ("great_circle", "chordal"):
-            chord = cdist(_on_unit_sphere(x), _on_unit_sphere(y))
+            chord = _distances(_on_unit_sphere(x), _on_unit_sphere(y))
             if self.distance == "great_circle":
                 chord = 2 * np.arcsin(np.minimum(chord / 2, 1.0))
             with np.errstate(over="ignore"):
@@ -117,7 +115,7 @@ class Stationary(Kernel):
             x, y = x / length, y / length
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise ValueError(f"length {self.length} is too small for these points: in lengths they overflow a double.")
-        return np.asarray(cdist(x, y, self.distance))
+        return _distances(x, y, cityblock=self.distance == "cityblock")
 
 
 @final
@@ -224,6 +222,24 @@ class RationalQuadratic(Stationary):
         with np.errstate(divide="ignore"):
             share = 1 / (1 + 2 * self.alpha / np.square(r))
         return -2 * self.alpha * share * self.correlation(r)
+
+
+def _distances(x: Array, y: Array, *, cityblock: bool = False) -> Array:
+    """Return the distance of each x from each y, with the bits of scipy's `cdist`, whose import takes long.
+
+    Some rows at a time: they stay in the cache from one coordinate to the next.
+    """
+    total, columns = np.zeros((len(x), len(y))), y.T.copy()
+    rows = max(1, 2**15 // max(len(y), 1))
+    with np.errstate(over="ignore"):
+        for k in range(0, len(x), rows):
+            part = total[k : k + rows]
+            for column, other in zip(x[k : k + rows].T, columns, strict=True):
+                gap = column[:, None] - other
+                part += np.abs(gap, out=gap) if cityblock else np.square(gap, out=gap)
+            if not cityblock:
+                np.sqrt(part, out=part)
+    return total
 
 
 def _on_unit_sphere(degrees: Array) -> Array:

@@ -19,8 +19,7 @@ from corrbandits._shell.outputs import write_file
 from corrbandits.environments import Environment, landscapes
 from corrbandits.policies import Policy
 from corrbandits.simulation.batches import Kept
-from corrbandits.stress.findings import HELPS, Row, findings, verdict
-from corrbandits.stress.names import HELD, SURVIVORS, UNINFORMATIVE
+from corrbandits.stress.findings import HELD, SURVIVORS, UNINFORMATIVE, Row, findings, verdict
 from corrbandits.stress.playing import FORMAT, Plan, played
 from corrbandits.stress.priors import (
     CONFIDENCE,
@@ -47,7 +46,7 @@ LEVEL = 0.95
 @final
 @dataclass(frozen=True)
 class StressTest:
-    """What `run` returns: regret by candidate, setting, run and time, and what follows from it.
+    """What `stress_test` returns: regret by candidate, setting, run and time, and what follows from it.
 
     `data` is an xarray Dataset with `regret` (candidate, setting, run, time), NaN where a candidate was not played,
     `initialisation` (candidate, setting, run), the steps of initialisation in it; on `setting` the coordinates `kind`,
@@ -91,7 +90,7 @@ class StressTest:
             regret = values[i, j, there, k]
             mean = float(regret.mean())
             margin = float(half * regret.std(ddof=1)) if n > 1 else np.nan
-            better = sum(verdict(values[i, j, of, k].mean(), flat[j, of, k].mean()) == HELPS for of in met)
+            better = sum(verdict(values[i, j, of, k].mean(), flat[j, of, k].mean()) == "helps" for of in met)
             about: Any = (mean, mean - margin, mean + margin, initial, len(met), better)
             yield Row(*(name, *setting, time, n), *about)
 
@@ -144,7 +143,7 @@ class StressTest:
         return sentences(self.findings(), self.data.attrs)
 
 
-def run(
+def stress_test(
     policy: Policy,
     truth: Environment | Sequence[Environment],
     horizon: int,
@@ -183,7 +182,7 @@ def run(
     >>> from corrbandits.environments import landscapes
     >>> surface = landscapes.draw(Exponential(2.0), landscapes.grid(3, 3), noise_variance=1.0, seed=1)
     >>> rule, kernel = CorrelatedUCL(a=1.5), Exponential(2.0)
-    >>> test = run(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)
+    >>> test = stress_test(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)
     >>> dict(test.data.sizes)
     {'candidate': 3, 'setting': 73, 'run': 10, 'time': 5}
     >>> print(test.sentences()[1])

@@ -6,9 +6,10 @@ An array whose entries are all the same is written as one number, a covariance a
 
 from __future__ import annotations
 
-import json
+import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -24,26 +25,6 @@ MOST_LISTED = 2_000
 """A covariance of more arms than this is not written down number by number."""
 
 Data = dict[str, Any]
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # one for all: a study has many events
-
-
-def written(value: Any) -> str:
-    """Return JSON on one line."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
-
-
-def parsed(text: str) -> Data:
-    """Return what a line of JSON says; refuse anything but an object, and NaN and infinity, which are no JSON."""
-    try:
-        return dict(_DECODER.decode(text).items())
-    except (ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"a JSON object was expected, got this: {text!r:.60} ({error}).") from None
 
 
 def prior_data(prior: Belief) -> Data:
@@ -66,6 +47,13 @@ def prior_data(prior: Belief) -> Data:
 
 def prior_from(data: Mapping[str, Any]) -> Belief:
     """Return the prior that data describe."""
+    kind, arguments = prior_parts(data)
+    made: Belief = _made(kind, arguments, "a prior")
+    return made
+
+
+def prior_parts(data: Mapping[str, Any]) -> tuple[Any, Data]:
+    """Return the class and the arguments of the prior that data describe."""
     kind, arguments = _called(data, "belief", beliefs.KINDS, "a prior")
     if "beliefs" in arguments:
         arguments["beliefs"] = [prior_from(one) for one in arguments["beliefs"]]
@@ -73,8 +61,7 @@ def prior_from(data: Mapping[str, Any]) -> Belief:
         arguments["kernel"] = kernel_from(arguments["kernel"])
     if "covariance" in arguments:
         arguments["covariance"] = _square(arguments["covariance"])
-    made: Belief = _made(kind, arguments, "a prior")
-    return made
+    return kind, _fitting(kind, arguments, "a prior")
 
 
 def kernel_data(kernel: Any) -> Data:
@@ -130,9 +117,22 @@ def _called(data: Any, key: str, kinds: Mapping[str, Any], what: str) -> tuple[A
     return kinds[data[key]], arguments
 
 
+def _fitting(kind: Any, arguments: Data, what: str) -> Data:
+    """Return the arguments as the class takes them; refuse what it does not take, and what is missing."""
+    with _explaining(kind, what):
+        inspect.signature(kind).bind(**arguments)
+    return {name: _read(value) for name, value in arguments.items()}
+
+
 def _made(kind: Any, arguments: Data, what: str) -> Any:
-    try:
+    with _explaining(kind, what):
         return kind(**{name: _read(value) for name, value in arguments.items()})
+
+
+@contextmanager
+def _explaining(kind: Any, what: str) -> Iterator[None]:
+    try:
+        yield
     except TypeError as error:
         raise ValueError(f"{what} of class {kind.__name__} cannot be made: {error}") from None
 

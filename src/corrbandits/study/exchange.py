@@ -14,9 +14,11 @@ from corrbandits._shell.csv import read_text
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.choosing import deciding_belief, moment
-from corrbandits.study.codec import Data, parsed, written
-from corrbandits.study.ledger import Entry, Ledger
+from corrbandits.study.codec import Data
+from corrbandits.study.ledger import Ledger, parsed, written
+from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import FORMAT
+from corrbandits.study.trial import Entry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +29,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def table(ledger: Ledger) -> pd.DataFrame:
-    """Return one row per trial: what was asked or observed, and what came of it."""
+    """Return one row per trial: what was asked or observed, and its reward."""
     import pandas as pd
 
     rows = [
@@ -68,7 +70,7 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     except ValueError:
         head = {}
     if head.get("corrbandits") != "study" or not isinstance(head.get("name"), str):
-        raise ValueError(f"{path}: expected a study that export wrote, but this is another file. Name that one.")
+        raise ValueError(f"{path}: expected a study that export wrote, but this is another file. Name one of those.")
     if head.get("format") != FORMAT:
         raise ValueError(f"{path}: expected format {FORMAT}, got {head.get('format')!r:.20}. Upgrade corrbandits.")
     bodies = lines[1:]
@@ -85,7 +87,8 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
 def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: float) -> list[str]:
     """Return the events of a study with another prior or policy, and with all trials as they stand."""
     before = ledger.settings
-    settings = replace(before, prior=prior or ledger.prior, policy=policy or before.policy, arms=ledger.arms)
+    recipe = ledger.recipe if prior is None else Recipe.of(prior)
+    settings = replace(before, recipe=recipe, policy=policy or before.policy, arms=ledger.arms)
     keys = {trial: key for key, trial in ledger.keys.items()}
     events = [settings.event() | {"at": at}]
     for trial, entry in enumerate(ledger.trials, 1):

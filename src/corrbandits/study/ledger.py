@@ -8,27 +8,30 @@
     amended     trial, reward                             told, another reward
     retracted   trial                                     retracted
     cancelled   trial                                     cancelled
-    expired     trial                                     expired; a reward may still come
+    expired     trial                                     expired; a reward is still taken
     extended    more arms                                 -
 
-An event is a JSON object with the time `at` which it was written, in seconds since 1970. Nothing here reads the clock,
-a file or a random number: the same events make the same ledger, everywhere.
+An event is a JSON object on one line, with the time `at` which it was written in seconds since 1970. Nothing here reads
+the clock, a file or a random number: the same events make the same ledger, everywhere.
 """
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, final
+from dataclasses import replace
+from typing import Any, final
 
 from corrbandits._core import checks
 from corrbandits._core.tally import Tally
+from corrbandits.belief import Belief
 from corrbandits.belief.history import History, Step
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.codec import Data, parsed
+from corrbandits.study.codec import Data
 from corrbandits.study.extend import extended, placed
+from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import Settings
+from corrbandits.study.trial import Entry, Status, Trial
 
 LARGE = 1e150
 """A study with rewards beyond this sees to it, at every new one, that its belief can still be computed."""
@@ -38,28 +41,13 @@ UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, AttributeError,
 
 LATEST = 253_402_300_799.0  # the end of the year 9999
 
-Status = Literal["open", "told", "retracted", "cancelled", "expired"]
+Change = tuple[int, int, float]
+"""What an event adds to the tally: arm, count, sum."""
 
-
-@final
-@dataclass(slots=True)
-class Entry:
-    """One trial, as it stands."""
-
-    arm: int
-    status: Status
-    asked: float | None  # when; never, if it was observed freely
-    told: float | None = None
-    reward: float = math.nan
-    first: float = math.nan  # the reward before it was amended
-    seen: int = 0  # the choice was made from the events up to this one, and those asked since
-    allowed: tuple[int, ...] | None = None
-    carried: bool = False  # chosen in the study that this one is a copy of
-
-    @property
-    def kind(self) -> str:
-        """Its status, or `observed` if it was told and nobody had asked for it."""
-        return "observed" if self.status == "told" and self.asked is None else self.status
+_READERS = {
+    name: f"_{name}"
+    for name in ("asked", "told", "observed", "amended", "retracted", "cancelled", "expired", "extended")
+}
 
 
 @final
@@ -73,8 +61,7 @@ class Ledger:
             self.created = _time(event)
         except UNREADABLE as error:
             raise ValueError(f"event 1 cannot be read: {error} It is {created[:80]!r}.") from error
-        self.prior, self.arms = self.settings.prior, self.settings.arms
-        self.tally = Tally.empty(self.arms.count)
+        self.recipe, self.arms = self.settings.recipe, self.settings.arms
         self.sequence = 1
         self.trials: list[Entry] = []
         self.open: dict[int, int] = {}  # arm by trial
@@ -84,17 +71,28 @@ class Ledger:
         self.last: int | None = None
         self.large = False
         self.changed = self.created
-        self._news: list[tuple[int, int, float]] = []
-        self._read = {
-            "asked": self._asked,
-            "told": self._told,
-            "observed": self._observed,
-            "amended": self._amended,
-            "retracted": self._retracted,
-            "cancelled": self._cancelled,
-            "expired": self._expired,
-            "extended": self._extended,
-        }
+        self._sums: tuple[Tally, list[Change]] = Tally.empty(self.arms.count), []  # and what is yet to be added to it
+
+    def copy(self) -> Ledger:
+        """Return a ledger that stays as this one is now."""
+        new = object.__new__(Ledger)
+        changing = {name: getattr(self, name).copy() for name in ("trials", "open", "keys", "extensions")}
+        new.__dict__ = self.__dict__ | changing | {"_sums": (self.tally, [])}
+        return new
+
+    @property
+    def prior(self) -> Belief:
+        """What is believed before any reward, of the arms added later too."""
+        return self.recipe.belief
+
+    @property
+    def tally(self) -> Tally:
+        """The rewards that count: their number and sum per arm."""
+        tally, news = self._sums
+        if news:
+            tally = tally.plus(news)
+            self._sums = tally, []  # both at once, so that an interrupt cannot make one reward count twice
+        return tally
 
     @property
     def time(self) -> int:
@@ -122,11 +120,10 @@ class Ledger:
             try:
                 event = parsed(body)
                 self.sequence += 1
-                self._read[event["event"]](event)
+                getattr(self, _READERS[event["event"]])(event)
                 self.changed = _time(event)
             except UNREADABLE as error:
                 raise ValueError(f"event {self.sequence} cannot be read: {error} It is {body[:80]!r}.") from error
-        self._add_up()
 
     def entry(self, trial: int) -> Entry:
         """Return a trial."""
@@ -135,6 +132,24 @@ class Ledger:
             known = f"1 to {len(self.trials):,}" if self.trials else "none yet"
             raise ValueError(f"a trial must be one of the study's ({known}), got {number:,}. Ask first.")
         return self.trials[number - 1]
+
+    def trial(self, number: int) -> Trial:
+        """Return a trial as callers get it."""
+        arm = self.entry(number).arm
+        return Trial(number, arm, self.arms.name(arm))
+
+    def number_of(self, trial: Trial | int) -> int:
+        """Return the number of a trial; refuse a trial of another study."""
+        if not isinstance(trial, Trial):
+            return checks.integer("a trial", trial, least=1)
+        known = self.trial(trial.number)
+        if known != trial:
+            raise ValueError(f"{trial} must be of this study, but here it is {known}: it is another study's.")
+        return trial.number
+
+    def checked_reward(self, reward: Any) -> float:
+        """Return a reward as a number; refuse one that the prior cannot learn from."""
+        return self.recipe.checked_reward(reward)
 
     def telling(self, trial: int, reward: float) -> list[Data]:
         """Return the event of a reward; none if it has been told already, refused if another has."""
@@ -211,7 +226,7 @@ class Ledger:
         late = [trial for trial in self.open if now - (self.trials[trial - 1].asked or 0.0) > timeout]
         return [{"event": "expired", "trial": trial} for trial in late]
 
-    def changes(self, event: Data) -> list[tuple[int, int, float]]:
+    def changes(self, event: Data) -> list[Change]:
         """Return what the event of a reward adds to the tally: (arm, count, sum)."""
         if event["event"] == "observed":
             return [(event["arm"], 1, event["reward"])]
@@ -250,7 +265,7 @@ class Ledger:
 
     def _observed(self, event: Data) -> None:
         arm, reward = checks.arm(event["arm"], self.arms.count), self._reward(event)
-        self._news += self.changes(event)
+        self._sums[1].extend(self.changes(event))
         self._new(event, Entry(arm, "told", None, _time(event), reward, reward))
 
     def _new(self, event: Data, entry: Entry) -> int:
@@ -267,38 +282,38 @@ class Ledger:
 
     def _told(self, event: Data) -> None:
         reward, entry = self._reward(event), self._expected(event["trial"], "open", "expired")
-        self._news += self.changes(event)
-        entry.status, entry.told, entry.reward, entry.first = "told", _time(event), reward, reward
+        self._sums[1].extend(self.changes(event))
+        told = replace(entry, status="told", told=_time(event), reward=reward, first=reward)
+        self.trials[event["trial"] - 1] = told
         self.open.pop(event["trial"], None)
 
     def _amended(self, event: Data) -> None:
         reward, entry = self._reward(event), self._expected(event["trial"], "told")
-        self._news += self.changes(event)
-        entry.reward = reward
+        self._sums[1].extend(self.changes(event))
+        self.trials[event["trial"] - 1] = replace(entry, reward=reward)
 
     def _retracted(self, event: Data) -> None:
         entry = self._expected(event["trial"], "told")
-        self._news += self.changes(event)
-        entry.status = "retracted"
-        self.moves += 1
+        self._sums[1].extend(self.changes(event))
+        self._closed(event["trial"], entry, "retracted")
 
     def _cancelled(self, event: Data) -> None:
-        self._expected(event["trial"], "open", "expired").status = "cancelled"
-        self.open.pop(event["trial"], None)
-        self.moves += 1
+        self._closed(event["trial"], self._expected(event["trial"], "open", "expired"), "cancelled")
 
     def _expired(self, event: Data) -> None:
-        self._expected(event["trial"], "open").status = "expired"
-        del self.open[event["trial"]]
+        self._closed(event["trial"], self._expected(event["trial"], "open"), "expired")
+
+    def _closed(self, trial: int, entry: Entry, status: Status) -> None:
+        self.trials[trial - 1] = replace(entry, status=status)
+        self.open.pop(trial, None)
         self.moves += 1
 
     def _extended(self, event: Data) -> None:
-        self._add_up()
         more = Arms.from_data(event["arms"])
         self.extensions.add(checked_name("a key", event["key"]))
         self.arms = self.arms.plus(more)
-        self.prior = extended(self.prior, event["prior"], self.arms.count)
-        self.tally = self.tally.widened(self.arms.count)
+        self.recipe = Recipe.of(extended(self.prior, event["prior"], self.arms.count))
+        self._sums = self.tally.widened(self.arms.count), []
         self.moves += 1
 
     def _expected(self, trial: Any, *statuses: Status) -> Entry:
@@ -308,14 +323,29 @@ class Ledger:
         return entry
 
     def _reward(self, event: Data) -> float:
-        reward = event["reward"] = self.prior.checked_reward(event["reward"])
+        reward = event["reward"] = self.checked_reward(event["reward"])
         self.large = self.large or abs(reward) > LARGE
         return reward
 
-    def _add_up(self) -> None:
-        if self._news:
-            self.tally = self.tally.plus(self._news)
-            self._news = []
+
+def written(value: Any) -> str:
+    """Return JSON on one line, as events are kept."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def parsed(text: str) -> Data:
+    """Return what a line of JSON says; refuse anything but an object, and NaN and infinity, which are not JSON."""
+    try:
+        return dict(_DECODER.decode(text).items())
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise ValueError(f"a JSON object was expected, got this: {text!r:.60} ({error}).") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # one for all: a study has many events
 
 
 def _time(event: Data) -> float:

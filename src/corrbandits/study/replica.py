@@ -1,4 +1,4 @@
-"""A ledger that follows a journal: it reads what others append, and appends what follows from it."""
+"""One process's copy of a study: it reads what others append to the journal, and appends what follows from it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from typing import final
 from corrbandits._core.tally import Tally
 from corrbandits.belief import Belief
 from corrbandits.study.choosing import Moment, deciding_belief, moment
-from corrbandits.study.codec import Data, parsed, written
-from corrbandits.study.journal.sql import Journal, JournalError, Taken
-from corrbandits.study.ledger import LARGE, Ledger
+from corrbandits.study.codec import Data
+from corrbandits.study.journal.protocol import JournalError, JournalProtocol, Taken
+from corrbandits.study.ledger import LARGE, Ledger, parsed, written
+from corrbandits.study.trial import Entry, Trial
 
 Events = list[Data]
 
 
 @final
-class Follower:
-    """One process's view of a study. What it does to it is done with `lock` held."""
+class Replica:
+    """One process's copy of a study, kept up to date from its journal. Callers hold `lock` while they use it."""
 
-    def __init__(self, journal: Journal, study: int) -> None:
+    def __init__(self, journal: JournalProtocol, study: int) -> None:
         self.journal, self.study = journal, study
         self._process, self._lock = os.getpid(), threading.RLock()
-        self._torn = False  # whether events may have been applied by halves: then all are read again
-        self.ledger = self._replayed()
+        self._torn = False  # whether an event may have been applied in part: then all are read again
+        self.ledger = _replayed(self.events())
         self._kept: tuple[Tally, Belief] | None = None
-        self._unsettled: dict[Hashable, str] = {}  # keys of calls of which nobody knows whether they were saved
+        self._unsettled: dict[Hashable, str] = {}  # keys of calls of which it is not known whether they were saved
 
     @property
     def lock(self) -> threading.RLock:
-        """The lock; a new one in a forked process, where whoever held it does not exist."""
+        """The lock; a new one in a forked process, where the thread that held it does not exist."""
         if self._process != os.getpid():
             self._process, self._lock = os.getpid(), threading.RLock()
         return self._lock
@@ -48,20 +49,25 @@ class Follower:
     def current(self) -> Ledger:
         """Return the ledger with all that others have appended."""
         if self._torn:
-            self.ledger = self._replayed()
-            self._torn = False
+            self._catch_up(self.events())
         elif bodies := self.journal.read(self.study, self.ledger.sequence):
             self._apply(bodies)
         return self.ledger
 
     def deciding(self) -> Belief:
         """Return what choices are made from; kept until there are new rewards."""
-        if self._kept is None or self._kept[0] is not self.ledger.tally:
-            self._kept = self.ledger.tally, deciding_belief(self.ledger)
-        return self._kept[1].after(self.ledger.number)
+        kept = self.kept()
+        if kept is None:
+            kept = deciding_belief(self.ledger)
+            self._kept = self.ledger.tally, kept
+        return kept.after(self.ledger.number)
+
+    def kept(self) -> Belief | None:
+        """Return what was learnt for choices, if it has been computed since the last reward."""
+        return self._kept[1] if self._kept is not None and self._kept[0] is self.ledger.tally else None
 
     def record(self, make: Callable[[Ledger], Events]) -> None:
-        """Append the events that are due, made anew for as long as others append before us; durable on return."""
+        """Append the events that are due, made again for as long as others append before us; durable on return."""
         while True:
             ledger = self.current()
             events = make(ledger)
@@ -87,8 +93,8 @@ class Follower:
     ) -> str:
         """Record events under a key, which is returned: they are there already if it is known.
 
-        A call that failed, nobody knows how, or that was interrupted before it was `settled`, keeps its key for when it
-        is made again; with `while_open`, as long as the trial that came of it, if one did, is open.
+        A call of which it is not known whether it was saved, or that was interrupted before it was `settled`, keeps its
+        key for when it is made again; with `while_open`, only as long as the trial it opened, if it did, is open.
         """
         own = key or self._unsettled_key(call, while_open=while_open) or secrets.token_hex(8)
         self._unsettled[call] = own
@@ -101,19 +107,20 @@ class Follower:
         return own
 
     def settled(self, call: Hashable) -> None:
-        """Forget the key of a call: who made it has its result."""
+        """Forget the key of a call: its caller has the result."""
         self._unsettled.pop(call, None)
 
-    def as_of(self, trial: int) -> Ledger:
-        """Return the ledger from which a trial was chosen: the events seen, and what was asked since."""
-        seen = self.ledger.entry(trial).seen
-        created, *bodies = self.events()
-        then = Ledger(created)
-        then.apply(bodies[: seen - 1])
-        asked = (body for body in bodies[seen - 1 :] if parsed(body)["event"] == "asked")
-        while len(then.trials) < trial - 1:
-            then.apply([next(asked)])
-        return then
+    def as_of(self, trial: Trial | int) -> tuple[Entry, Ledger]:
+        """Return a trial that was chosen, and the ledger it was chosen from; both from one read."""
+        events = self.events()
+        self._catch_up(events)
+        number = self.ledger.number_of(trial)
+        entry = self.ledger.entry(number)
+        if entry.carried:
+            raise ValueError(f"trial {number} was chosen in the study that this one is a copy of. Ask that one.")
+        if entry.asked is None:
+            raise ValueError(f"trial {number} was observed, not asked for: it was not chosen. Name one that was.")
+        return entry, _chosen_from(events, number, entry.seen)
 
     def _unsettled_key(self, call: Hashable, *, while_open: bool) -> str | None:
         key = self._unsettled.get(call)
@@ -122,14 +129,16 @@ class Follower:
         trial = self.current().keys.get(key)
         return key if trial is None or trial in self.ledger.open else None
 
-    def _replayed(self) -> Ledger:
-        created, *rest = self.events()
-        ledger = Ledger(created)
-        ledger.apply(rest)
-        return ledger
+    def _catch_up(self, events: list[str]) -> None:
+        """Bring the ledger up to date from all events of the study."""
+        if self._torn:
+            self.ledger = _replayed(events)
+            self._torn = False
+        else:
+            self._apply(events[self.ledger.sequence :])
 
     def _apply(self, bodies: list[str]) -> None:
-        """Apply events; if that is interrupted or fails, the ledger is no longer to be trusted."""
+        """Apply events; if that is interrupted or fails, the ledger is read again before it is used."""
         self._torn = True
         self.ledger.apply(bodies)
         self._torn = False
@@ -137,13 +146,13 @@ class Follower:
 
 @final
 class Asking:
-    """One call of `ask`: a choice, which stands if nothing but rewards has come until it is appended.
+    """One call of `ask`: a choice, which stands if nothing but rewards is appended before it.
 
-    So a choice that takes long is not made again and again because others tell rewards all the while.
+    So a choice that takes long is not made again and again because others tell rewards meanwhile.
     """
 
-    def __init__(self, follower: Follower, count: int, allowed: tuple[int, ...] | None) -> None:
-        self._follower, self._count, self._allowed = follower, count, allowed
+    def __init__(self, replica: Replica, count: int, allowed: tuple[int, ...] | None) -> None:
+        self._replica, self._count, self._allowed = replica, count, allowed
         self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
 
     def events(self, ledger: Ledger, key: str) -> Events:
@@ -154,7 +163,7 @@ class Asking:
         if self._made is not None and self._made[0] == ledger.moves and not expired:
             return [event | {"seen": self._made[1]} for event in self._made[2]]
         gone = [event["trial"] for event in expired]
-        chosen = self._chosen(moment(ledger, self._follower.deciding(), gone, self._allowed), key)
+        chosen = self._chosen(moment(ledger, self._replica.deciding(), gone, self._allowed), key)
         self._made = None if expired else (ledger.moves, ledger.sequence, chosen)
         return expired + chosen
 
@@ -169,9 +178,25 @@ class Asking:
                 )
             arm = at.choose()
             events.append({"event": "asked", "trial": at.trial, "arm": arm, **common})
-            at = at.next(arm, repeat=self._follower.ledger.settings.repeat)
+            at = at.next(arm, repeat=self._replica.ledger.settings.repeat)
         events[0]["key"] = key
         return events
+
+
+def _replayed(events: list[str]) -> Ledger:
+    created, *rest = events
+    ledger = Ledger(created)
+    ledger.apply(rest)
+    return ledger
+
+
+def _chosen_from(events: list[str], trial: int, seen: int) -> Ledger:
+    """Return the ledger from which a trial was chosen: the events seen then, and what was asked since."""
+    then = _replayed(events[:seen])
+    asked = (body for body in events[seen:] if parsed(body)["event"] == "asked")
+    while len(then.trials) < trial - 1:
+        then.apply([next(asked)])
+    return then
 
 
 def now() -> float:

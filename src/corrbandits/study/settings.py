@@ -10,7 +10,8 @@ from corrbandits._core import checks
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.arms import Arms
-from corrbandits.study.codec import Data, policy_data, policy_from, prior_data, prior_from
+from corrbandits.study.codec import Data, policy_data, policy_from, prior_data
+from corrbandits.study.recipe import Recipe
 
 FORMAT = 1
 Goal = Literal["max", "min"]
@@ -21,7 +22,7 @@ Goal = Literal["max", "min"]
 class Settings:
     """What a study was created with."""
 
-    prior: Belief
+    recipe: Recipe
     policy: Policy
     arms: Arms
     seed: int = 0
@@ -37,8 +38,13 @@ class Settings:
             raise TypeError(f"repeat must be True or False, got {self.repeat!r:.60}.")
         if self.timeout is not None:
             checks.set_field(self, "timeout", checks.number("timeout (in seconds)", self.timeout, above=0))
-        if self.arms.count != self.prior.arms:
-            raise ValueError(f"arms must be as many as the prior's {self.prior.arms}, got {self.arms.count}.")
+        if self.arms.count != self.recipe.arms:
+            raise ValueError(f"arms must be as many as the prior's {self.recipe.arms}, got {self.arms.count}.")
+
+    @property
+    def prior(self) -> Belief:
+        """What was believed when the study was created."""
+        return self.recipe.belief
 
     def event(self) -> Data:
         """Return the event that creates the study."""
@@ -57,5 +63,5 @@ class Settings:
                 "corrbandits made it. Upgrade this one."
             )
         rest = {name: event[name] for name in ("seed", "goal", "repeat", "timeout") if name in event}
-        described = prior_from(event.get("prior", {})), policy_from(event.get("policy", {}))
+        described = Recipe.from_data(event.get("prior", {})), policy_from(event.get("policy", {}))
         return Settings(*described, Arms.from_data(event.get("arms", {})), **rest)

@@ -50,6 +50,8 @@ class Implicit(GaussianBelief):
     (array([33.   , 32.854, 32.715]), array([5.   , 5.476, 5.906]))
     """
 
+    fixed_prior = True
+
     def __init__(self, *, mean: Any = 0.0, kernel: Covariance, coordinates: Any, noise_variance: Any) -> None:
         known = as_kernel(kernel)
         points = frozen(checks.points("coordinates", coordinates))

@@ -1,4 +1,4 @@
-"""A database by its URL: connections, transactions, and what it complains of in words."""
+"""A database by its URL: connections, transactions, and messages that say what went wrong."""
 
 from __future__ import annotations
 
@@ -12,29 +12,19 @@ from typing import Any, TypeVar, final
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
+from corrbandits.study.journal.protocol import JournalError
+
 PATIENCE = 30.0
-"""So many seconds a writer waits for another to finish, unless the URL says otherwise (`?timeout=5`)."""
+"""How many seconds a writer waits for another to finish, unless the URL says otherwise (`?timeout=5`)."""
 
 _LOCKED = ("SQLITE_BUSY", "55P03")
 
 T = TypeVar("T")
 
 
-class JournalError(OSError):
-    """The database could not be reached, read or written: what happened, whether anything was saved, what to do.
-
-    `unsure` is true if the connection broke while it was being saved: then nobody here knows.
-
-    >>> JournalError("the server closed the connection").unsure
-    False
-    """
-
-    unsure = False
-
-
 @final
 class Database:
-    """SQLite in a file, or PostgreSQL. After any fault, connections are made anew."""
+    """SQLite in a file, or PostgreSQL. After a fault it opens new connections."""
 
     def __init__(self, url: str | os.PathLike[str] | sa.URL) -> None:
         self.url = _parsed(url)
@@ -44,7 +34,7 @@ class Database:
         self._engine = _engine(self.url)
         self._process = os.getpid()
         self._connected = False
-        self._file: tuple[int, int] | None = None  # which one was opened: it may be moved away and another put there
+        self._file: tuple[int, int] | None = None  # which file was opened: it may be moved away and replaced
         self._closing = weakref.finalize(self, _dispose, self._engine, self._process)
 
     def missing(self) -> bool:
@@ -60,8 +50,8 @@ class Database:
         """Return what some work with a connection gives."""
 
         def read() -> T:
-            with self._words(), self._connection() as connection:
-                if not self.sqlite:  # or it were three messages to the server and back: begin, read, end
+            with self._explaining(), self._connection() as connection:
+                if not self.sqlite:  # one message to the server instead of three: begin, read, end
                     connection.execution_options(isolation_level="AUTOCOMMIT")
                 return work(connection)
 
@@ -73,7 +63,7 @@ class Database:
         def write() -> T:
             unsure = False
             try:
-                with self._words(), self._connection() as connection, connection.begin():
+                with self._explaining(), self._connection() as connection, connection.begin():
                     if self.sqlite:
                         connection.exec_driver_sql("BEGIN IMMEDIATE")
                     result = work(connection)
@@ -86,9 +76,10 @@ class Database:
         return self._retried(write)
 
     def _retried(self, work: Callable[[], T]) -> T:
-        """Do some work, again if it failed with nothing saved on a connection from an earlier call.
+        """Do some work; do it again if it failed with nothing saved on a connection from an earlier call.
 
-        For that one may have been lost since, or be unable to write because it was opened when nobody could.
+        Such a connection may have been lost since, or be unable to write because it was opened when writing was not
+        possible.
         """
         earlier = self._connected and self._process == os.getpid()
         try:
@@ -100,7 +91,7 @@ class Database:
         return work()
 
     def _connection(self) -> sa.Connection:
-        if self._process != os.getpid():  # a forked process must not use, nor close, its parent's connections
+        if self._process != os.getpid():  # a forked process must neither use nor close its parent's connections
             self.close()
             self._closing.detach()
             self._process = os.getpid()
@@ -114,18 +105,18 @@ class Database:
         return connection
 
     def _refuse_another_file(self) -> None:
-        """Refuse to go on where the file is gone or another: SQLite would write where nobody reads, or make one."""
+        """Refuse to go on if the file is gone or replaced: SQLite would write where nobody reads, or make a file."""
         if self._file is not None and (found := _identity(self.url)) != self._file:
             self.close()
-            self._file = found or self._file  # another may be a copy put back: the next call sees what is in it
+            self._file = found or self._file  # it may be a copy put back: the next call reads it
             what = "another file has been put in its place" if found else "the file is gone"
             raise JournalError(
                 f"{self.place}: {what} since it was opened. Nothing was saved. Put it back, and do the same again."
             )
 
     @contextmanager
-    def _words(self) -> Iterator[None]:
-        """Put what a database complains of in words; drop connections that may have been spoilt by it."""
+    def _explaining(self) -> Iterator[None]:
+        """Turn a database's error into one that says what to do; drop connections that may be unusable after it."""
         try:
             yield
         except IntegrityError:
@@ -152,12 +143,14 @@ def _parsed(url: str | os.PathLike[str] | sa.URL) -> sa.URL:
     try:
         _patience(parsed)
     except ValueError:
-        raise ValueError(f"a study is kept waiting for 0 to 86400 s, but the timeout is another. {example}") from None
+        raise ValueError(f"a study's timeout must be 0 to 86400 s, but this URL has another. {example}") from None
     if backend != "sqlite":
         return parsed.set(drivername="postgresql+psycopg")
     file = "" if parsed.host or parsed.username or "\0" in text else parsed.database
     if file in (None, "", ":memory:") or set(parsed.query) - {"timeout"}:
-        raise ValueError(f"a study is kept in a file, but this names none, or has options but timeout. {example}")
+        raise ValueError(
+            f"a study is kept in a file, but this URL names none, or has options other than timeout. {example}"
+        )
     return parsed
 
 
@@ -170,7 +163,7 @@ def _patience(url: sa.URL) -> float:
 
 
 def _identity(url: sa.URL) -> tuple[int, int] | None:
-    """Return what tells a file from others, whatever it is called; None if there is none."""
+    """Return what identifies a file, whatever it is called; None if there is no such file."""
     try:
         found = Path(url.database or "").stat()
     except OSError:
@@ -179,7 +172,7 @@ def _identity(url: sa.URL) -> tuple[int, int] | None:
 
 
 def _dispose(engine: sa.Engine, process: int) -> None:
-    """Close the connections that this process has made; those of the process it was forked from are only forgotten."""
+    """Close the connections that this process has made; those of its parent are only forgotten."""
     engine.dispose(close=process == os.getpid())
 
 
@@ -188,7 +181,7 @@ def _engine(url: sa.URL) -> sa.Engine:
     if url.get_backend_name() != "sqlite":
         ours = f"-c synchronous_commit=on -c lock_timeout={max(1, round(1000 * patience))}"
         options = {"connect_timeout": 10, "options": f"{url.query.get('options', '')} {ours}"}
-        options |= {"keepalives_idle": 30, "tcp_user_timeout": 60_000}  # a line that has gone dead is noticed
+        options |= {"keepalives_idle": 30, "tcp_user_timeout": 60_000}  # so that a dead connection is noticed
         try:
             return sa.create_engine(plain, connect_args=options)
         except ImportError:  # also when there is psycopg, but not the library it needs
@@ -207,17 +200,17 @@ def _engine(url: sa.URL) -> sa.Engine:
 
 
 def code(error: DBAPIError) -> str:
-    """Return SQLite's name of the error, or PostgreSQL's five signs; nothing if it has none."""
+    """Return SQLite's name of the error, or PostgreSQL's code of five characters; empty if it has none."""
     return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or ""
 
 
-_WORDS = {
+_MESSAGES = {
     "SQLITE_BUSY": "another process has kept it locked for too long. Try again when it is done",
     "SQLITE_FULL": "the disk is full. Make room, and do the same again",
-    "SQLITE_READONLY": "it may not be written. Make the file, those beside it (-wal, -shm) and the folder writable, "
+    "SQLITE_READONLY": "it is not writable. Make the file, those beside it (-wal, -shm) and the folder writable, "
     "and do the same again",
-    "SQLITE_CANTOPEN": "it cannot be opened. Check that its folder is there and that you may write in it",
-    "SQLITE_NOTADB": "this file is no SQLite database. Name another",
+    "SQLITE_CANTOPEN": "it cannot be opened. Check that its folder exists and that you may write in it",
+    "SQLITE_NOTADB": "this file is not a SQLite database. Name another",
     "SQLITE_CORRUPT": "the file is damaged. Copy it away, and restore it from a backup or an export",
     "SQLITE_IOERR": "the disk could not be read or written. Check it, and do the same again",
     "SQLITE_ERROR": "its tables are not as they should be. Restore it from a backup or an export",
@@ -225,8 +218,8 @@ _WORDS = {
     "42703": "its tables are not as they should be. Restore it from a backup or an export",
     "55P03": "another session has kept it locked for too long. Try again when it is done",
     "53100": "the server's disk is full. Make room there, and do the same again",
-    "25006": "the server takes no writing now. Do the same again when it does",
-    "42501": "you may not read or write there. Ask who keeps the database",
+    "25006": "the server accepts no writes now. Do the same again when it does",
+    "42501": "you are not allowed to read or write there. Ask who runs the database",
 }
 
 
@@ -234,21 +227,23 @@ _TURNED_AWAY = ("authentication failed", "does not exist", "no pg_hba.conf entry
 
 
 def _explained(error: DBAPIError) -> str:
-    """Return what happened and what to do, in words."""
-    signs = code(error)
-    for name, words in _WORDS.items():
-        if signs == name or (signs.startswith(f"{name}_") and name.startswith("SQLITE")):
-            return f"{words} ({_first_line(error)})."
+    """Return what happened and what to do."""
+    found = code(error)
+    for name, message in _MESSAGES.items():
+        if found == name or (found.startswith(f"{name}_") and name.startswith("SQLITE")):
+            return f"{message} ({_first_line(error)})."
     if _turned_away(error):
-        return f"the server turns you away. Check user, password and database in the URL ({_first_line(error)})."
-    lost = "the database cannot be reached. See that it runs and that the URL is right, and do the same again"
+        return (
+            f"the server refuses the connection. Check user, password and database in the URL ({_first_line(error)})."
+        )
+    lost = "the database cannot be reached. Check that it runs and that the URL is right, and do the same again"
     return f"{lost} ({_first_line(error)})."
 
 
 def _turned_away(error: DBAPIError) -> bool:
-    """Return whether a server refused the user or has no such database, as far as its words can be understood."""
+    """Return whether a server refused the user or has no such database, as far as its message tells."""
     said = str(error.orig)
-    return "FATAL" in said and any(words in said for words in _TURNED_AWAY)
+    return "FATAL" in said and any(message in said for message in _TURNED_AWAY)
 
 
 def _first_line(error: DBAPIError) -> str:

@@ -1,13 +1,13 @@
-"""Where studies are kept: append events at (study, sequence), read those after a sequence; SQLite or PostgreSQL.
+"""The journal in a database, SQLite or PostgreSQL.
 
     table                  columns                 meaning
     corrbandits_journal    version                 how the other two are to be read
     corrbandits_studies    id, name                a deleted study's id is never given again
     corrbandits_events     study, sequence, body   one JSON text each, from 1 on without a gap; never changed
 
-What `append` has returned from is on the disk: SQLite syncs its log at every commit, PostgreSQL is asked to. All
-events of one call are there or none is. Two writers who append at the same place cannot both succeed: the second is
-told that the place is `Taken`, reads what came, and tries again.
+When `append` returns, its events are on the disk: SQLite syncs its log at every commit, PostgreSQL is asked to. All
+events of one call are saved or none is. Two writers who append at the same place cannot both succeed: the second gets
+`Taken`, reads what the first appended, and tries again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from typing import Any, final
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from corrbandits.study.journal.connections import PATIENCE, Database, JournalError, code
-
-__all__ = ["Journal", "JournalError", "Taken"]
+from corrbandits.study.journal.connections import PATIENCE, Database, code
+from corrbandits.study.journal.protocol import JournalError, Taken
 
 VERSION = 1
 
@@ -49,12 +48,8 @@ _AFTER = (
     .order_by(_EVENTS.c.sequence)
 )
 _LAST = sa.select(sa.func.max(_EVENTS.c.sequence)).where(_EVENTS.c.study == sa.bindparam("study"))
-_TOGETHER = 500  # rows of one statement: databases take some thousand values
+_TOGETHER = 500  # rows of one statement: databases take a few thousand values
 _LOCK = 0x636F7272  # of PostgreSQL's advisory locks: one process at a time makes the tables
-
-
-class Taken(Exception):  # noqa: N818 - no error: somebody else was first, and the caller tries again
-    """Another writer has appended there."""
 
 
 @final
@@ -106,9 +101,9 @@ class Journal:
         if 0 < last < first - 1:
             raise JournalError(
                 f"{self.place}: it has {last:,} events of the study, but {first - 1:,} have been read: some were lost, "
-                "perhaps since an older copy of it was put back. Nothing was saved. Open the study anew."
+                "perhaps because an older copy was put back. Nothing was saved. Open the study anew."
             )
-        # one statement: of many, a driver says aloud which of them came too late
+        # one statement: with several, a driver logs which of them came too late
         connection.execute(sa.insert(_EVENTS), rows[0]) if len(rows) == 1 else _insert_many(connection, rows)
 
     def read(self, study: int, after: int) -> list[str]:
@@ -118,7 +113,7 @@ class Journal:
 
     def enrol(self, name: str, bodies: Sequence[str]) -> int:
         """Return the number of a new study of this name, with its first events; refuse a name that there is."""
-        if "\0" in name or any("\ud800" <= sign <= "\udfff" for sign in name):
+        if "\0" in name or any("\ud800" <= character <= "\udfff" for character in name):
             raise ValueError(f"a name must be text that a database can hold, got {name!r:.80}. Choose another.")
 
         def enter(connection: sa.Connection) -> int:
@@ -169,7 +164,7 @@ class Journal:
                 f"({', '.join(foreign[:3])}{', ...' if foreign[3:] else ''}). Name another."
             )
         if _STUDIES.name in tables:
-            raise ValueError(f"{self.place} is damaged: it does not say its version. Restore it from a backup.")
+            raise ValueError(f"{self.place} is damaged: its version is missing. Restore it from a backup.")
         if not create:
             raise ValueError(f"{self.place} must be a database with studies, but it is empty. Create a study there.")
 
@@ -179,7 +174,7 @@ class Journal:
         self._database.writing(_make_tables)
 
     def _keep_a_log(self) -> None:
-        """Put SQLite into WAL mode; while others do so too it does not wait as it should, but says that it is busy."""
+        """Put SQLite into WAL mode; while others do so too it does not wait, but reports that it is busy."""
         until = time.monotonic() + PATIENCE
         while True:
             try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeGuard, final
+from typing import TYPE_CHECKING, TypeGuard, final
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.settings import Goal
 
+if TYPE_CHECKING:
+    from corrbandits.study.snapshot import Snapshot
+
 DRAWS = 4_096
 NEGLECTED = 1e-6
 """Arms that together are the best with less than this probability, and add less than this share of a deviation to the
@@ -32,7 +35,6 @@ TIED = 1e-6
 """Of the largest deviation: mean rewards that differ by less are the same."""
 
 SUSPICIOUS = 1e-3
-SURPRISING = 5.0
 
 
 @final
@@ -74,6 +76,29 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     mean = float(belief.mean[leader])
     value = mean if goal == "max" else belief.mirror - mean
     return Best(leader, arms.name(leader), value, math.sqrt(belief.variance[leader]), *found)
+
+
+@final
+@dataclass(frozen=True)
+class Stopping:
+    """Whether to stop. `best` is None while no arm can be named: `reason` says why. `enough` is None without a loss."""
+
+    best: Best | None
+    reason: str | None
+    loss: float | None
+    enough: bool | None
+
+
+def stopping(snapshot: Snapshot, loss: float | None) -> Stopping:
+    """Return the best arm and, with a loss, whether stopping now costs at most so much."""
+    most = None if loss is None else checks.number("loss", loss, least=0)
+    try:
+        found, why = snapshot.best(), None
+    except ValueError as error:
+        if most is None:
+            raise
+        found, why = None, str(error)
+    return Stopping(found, why, most, None if most is None else found is not None and found.enough(most))
 
 
 def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[float, float, float, float]:
@@ -171,8 +196,6 @@ def noise_check(ledger: Ledger) -> NoiseCheck | None:
     With n_i rewards of arm i about their average, sum (r - rbar_i)^2 / sigma_i^2 is chi-square with sum (n_i - 1)
     degrees of freedom.
     """
-    from scipy.special import chdtr, chdtrc
-
     if not isinstance(ledger.prior, GaussianBelief):
         return None
     told = [(entry.arm, entry.reward) for entry in ledger.trials if entry.status == "told"]
@@ -181,49 +204,11 @@ def noise_check(ledger: Ledger) -> NoiseCheck | None:
     degrees = int((counts[counts > 0] - 1).sum())
     if not degrees:
         return None
+    from scipy.special import chdtr, chdtrc
+
     noise = ledger.prior.noise_variance
     averages = np.divide(ledger.tally.sums, counts, out=np.zeros(counts.size), where=counts > 0)
     with np.errstate(over="ignore"):
         chi_square = float((((rewards - averages[arms]) / np.sqrt(noise[arms])) ** 2).sum())
     p = 2 * min(float(chdtr(degrees, chi_square)), float(chdtrc(degrees, chi_square)), 0.5)
     return NoiseCheck(chi_square, degrees, chi_square / degrees, p)
-
-
-@final
-@dataclass(frozen=True)
-class Surprise:
-    """An arm whose rewards are not what everything else says of it: perhaps one was mistyped.
-
-    `expected` and `deviation` are what the prior and all other arms make of its average, `z` how many deviations the
-    average is from that.
-    """
-
-    arm: int
-    name: str
-    average: float
-    expected: float
-    deviation: float
-    z: float
-
-
-def surprises(belief: Belief, arms: Arms) -> list[Surprise]:
-    """Return the arms whose average reward is more than `SURPRISING` deviations from what all else says, worst first.
-
-    The average of n rewards less its posterior mean, rbar - mu, has variance D - s^2 with D = sigma^2 / n; divided by
-    its deviation it is also how far the average lies from what is expected without it, over that deviation.
-    """
-    if not _jointly_gaussian(belief):
-        return []
-    A = np.flatnonzero(belief.counts)
-    D, average = belief.noise_variance[A] / belief.counts[A], belief.sums[A] / belief.counts[A]
-    left = D - belief.variance[A]  # what is not cancelled by rounding, or nothing but the arm itself speaks of it
-    told = left > 1e-9 * D
-    A, D, average, left = A[told], D[told], average[told], left[told]
-    with np.errstate(over="ignore"):
-        z = (average - belief.mean[A]) / np.sqrt(left)
-        expected, deviation = average - z * D / np.sqrt(left), D / np.sqrt(left)
-    worst = [k for k in np.argsort(-np.abs(z), kind="stable").tolist() if abs(z[k]) > SURPRISING]
-    return [
-        Surprise(int(A[k]), arms.name(int(A[k])), *map(float, (average[k], expected[k], deviation[k], z[k])))
-        for k in worst
-    ]

@@ -73,12 +73,13 @@ TITLES = ("mean", "standard deviation")
 
 
 def _view(study: Study) -> _View:
-    belief, arms = study.belief, study.arms
+    now = study.snapshot()
+    belief, arms = now.belief, now.arms
     known = np.isfinite(belief.variance)
     mean, deviation = np.where(known, belief.mean, np.nan), np.sqrt(np.where(known, belief.variance, np.nan))
-    sign = 1.0 if study.settings.goal == "max" else -1.0
+    sign = 1.0 if now.settings.goal == "max" else -1.0
     best = int(np.where(known, sign * belief.mean, -np.inf).argmax()) if known.any() else None
-    waiting = np.unique([trial.arm for trial in study.open_trials]).astype(np.int64)
+    waiting = np.unique([trial.arm for trial in now.open_trials]).astype(np.int64)
     return _View(arms, mean, deviation, belief.counts, best, waiting)
 
 

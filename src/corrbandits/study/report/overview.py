@@ -16,7 +16,7 @@ from corrbandits._core.single_thread import one_thread
 from corrbandits._shell import terminal
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
-from corrbandits.study.choosing import moment, told_belief
+from corrbandits.study.choosing import moment
 from corrbandits.study.codec import policy_data
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.report import inference
@@ -28,10 +28,13 @@ from corrbandits.study.report.sentences import (
     surprise_in_words,
     time_in_words,
 )
+from corrbandits.study.report.surprises import surprises
 from corrbandits.study.report.terminal_map import TerminalMap
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from corrbandits.study.snapshot import Snapshot
 
 MOST_OPEN = 10
 MOST_SURPRISES = 3
@@ -170,16 +173,16 @@ class Overview:
         return terminal.table(heads, rows, title=some)
 
 
-def overview(name: str, database: str, ledger: Ledger, deciding: Belief, now: float, top: int) -> Overview:
-    """Return where a study stands; `deciding` is what its choices are made from."""
-    settings = ledger.settings
-    belief = deciding if settings.goal == "max" else told_belief(ledger)
+def overview(snapshot: Snapshot, top: int) -> Overview:
+    """Return where a study stands."""
+    ledger, settings, deciding = snapshot.ledger, snapshot.settings, snapshot.deciding
+    belief = deciding if settings.goal == "max" else snapshot.belief
     found, why = _best(ledger, deciding)
     standings = _top(ledger, belief, deciding, checks.integer("top", top, least=1))
     noise = inference.noise_check(ledger)
     return Overview(
-        name=name,
-        database=database,
+        name=snapshot.name,
+        database=snapshot.database,
         goal=settings.goal,
         prior=ledger.prior.in_words(),
         policy=settings.policy,
@@ -189,19 +192,19 @@ def overview(name: str, database: str, ledger: Ledger, deciding: Belief, now: fl
         best=found,
         no_best=why,
         noise=noise,
-        warnings=_warnings(ledger, belief, noise, name),
+        warnings=_warnings(ledger, noise, snapshot.name),
         untried=int(np.count_nonzero(settings.policy.pending(moment(ledger, deciding).belief))),
         once=not settings.repeat,
         timeout=settings.timeout,
-        open=_awaited(ledger, now),
+        open=_awaited(ledger, snapshot.at),
         top=standings,
         map=_map(ledger, belief, standings[0]),
     )
 
 
-def _warnings(ledger: Ledger, belief: Belief, noise: NoiseCheck | None, name: str) -> tuple[str, ...]:
+def _warnings(ledger: Ledger, noise: NoiseCheck | None, name: str) -> tuple[str, ...]:
     """Return what a person should look at: arms that surprise, and noise that is not as stated."""
-    found = inference.surprises(belief, ledger.arms)
+    found = surprises(ledger)
     said = [surprise_in_words(one) for one in found[:MOST_SURPRISES]]
     if said:
         said[-1] += " Perhaps a reward was mistyped: see history, and amend it."

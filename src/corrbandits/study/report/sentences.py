@@ -12,7 +12,8 @@ from corrbandits._core.checks import fields_of
 from corrbandits.belief import GaussianBelief
 from corrbandits.belief.base import span
 from corrbandits.policies import Policy
-from corrbandits.study.report.inference import NoiseCheck, Surprise
+from corrbandits.study.report.inference import NoiseCheck
+from corrbandits.study.report.surprises import Surprise
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 

@@ -1,1 +1,12 @@
-"""From a file of arms and what is known of them to the prior and the policy of a study."""
+"""From a file of arms and what is known beforehand to the prior and the policy of a study.
+
+What is not said is chosen, and remarks say how. A message names a value that its reader can change by the name of the
+argument here, in backticks: `noise_sd`. Whoever asks the reader for it says instead what it is called there: the shell
+`--noise-sd`, a page the label of a field.
+"""
+
+from corrbandits.study.setup.plan import Plan, more_arms, plan, with_noise
+from corrbandits.study.setup.rules import kernel_called, policy_called
+from corrbandits.study.setup.sheet import Sheet, read_sheet
+
+__all__ = ["Plan", "Sheet", "kernel_called", "more_arms", "plan", "policy_called", "read_sheet", "with_noise"]

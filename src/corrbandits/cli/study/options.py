@@ -1,0 +1,30 @@
+"""The arguments and options that commands of `corrbandits study` share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Goal(StrEnum):
+    """What a study seeks."""
+
+    max = "max"
+    min = "min"
+
+
+Name = Annotated[str, typer.Argument(help="The study.", metavar="STUDY")]
+Number = Annotated[str, typer.Argument(help="The trial's number, as ask said it.", metavar="TRIAL")]
+Reward = Annotated[str, typer.Argument(help="The reward; decimals take a point.", metavar="REWARD")]
+Db = Annotated[
+    str | None,
+    typer.Option("--db", envvar="CORRBANDITS_DB", show_envvar=False, metavar="URL", help="A file, or postgresql://..."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Sheet = Annotated[Path, typer.Option("--arms", help="A CSV with columns name, x, y, ...", metavar="FILE")]
+Mean = Annotated[str | None, typer.Option(help="Mean reward expected; or a column prior_mean.", metavar="NUMBER")]
+Sd = Annotated[str | None, typer.Option(help="How far off that may be; or a column prior_sd.", metavar="NUMBER")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if there is one.")]

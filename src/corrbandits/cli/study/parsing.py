@@ -1,0 +1,156 @@
+"""What the texts of a command line say: numbers, times, names; and where studies are kept."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from corrbandits.study import Study
+
+LONGEST_STEM = 60
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+# ASCII digits and a point: float() also takes 1_000, which no spreadsheet means
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_ARGUMENT = re.compile("`(noise_sd|prior_mean|prior_sd|kernel|length|distance|alpha|policy|set)`")
+
+
+def database(db: str | None, *, create: bool = False) -> str:
+    """Return where studies are kept; make the directory of the default file if one is to be created there."""
+    if db is not None:
+        return db
+    from platformdirs import user_data_path
+
+    directory = user_data_path("corrbandits", appauthor=False)
+    if create:
+        from corrbandits.study.journal import JournalError
+
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise JournalError(
+                f"{directory}, where studies are kept, cannot be made: {error.strerror}. Name a database by --db."
+            ) from error
+    return str(directory / "studies.db")
+
+
+def opened(db: str | None, name: str) -> Study:
+    """Return a study of a database."""
+    from corrbandits.study import Study
+
+    return Study.open(database(db), name)
+
+
+def number(what: str, text: str) -> float:
+    """Return the number that a text says, with a point for the decimals."""
+    if not _NUMBER.fullmatch(text.strip()) or not math.isfinite(float(text)):
+        comma = " Decimals take a point, and thousands nothing." if "," in text else ""
+        raise ValueError(f"{what} must be a finite number such as -1.5, got {text!r:.60}.{comma}")
+    return float(text)
+
+
+def number_or_none(what: str, text: str | None) -> float | None:
+    """Return the number that an option says, if it was given."""
+    return None if text is None else number(what, text)
+
+
+def trial_number(text: str) -> int:
+    """Return the number of a trial that a text says."""
+    if re.fullmatch(r"\d{1,18}", text, re.ASCII):
+        return int(text)
+    raise ValueError(
+        f"a trial must be a number that ask said, such as 17, got {text!r:.60}. For a reward that was not asked for, "
+        "observe takes the name of an arm."
+    )
+
+
+def seconds(text: str) -> float:
+    """Return how many seconds a length of time has: 90s, 30min, 36h, 14d or 6w.
+
+    >>> seconds("36h"), seconds("0.5d")
+    (129600.0, 43200.0)
+    """
+    found = re.fullmatch(r"([\d.]+) ?(s|min|h|d|w)", text.strip(), re.ASCII)
+    if found is None or not _NUMBER.fullmatch(found[1]) or float(found[1]) == 0:
+        raise ValueError(f"--timeout must be a number above 0 and s, min, h, d or w, such as 36h, got {text!r:.60}.")
+    return float(found[1]) * UNITS[found[2]]
+
+
+def parameters(texts: Sequence[str]) -> dict[str, float | bool]:
+    """Return the values of a rule's parameters by name.
+
+    >>> parameters(["a=3.3", "factor=false"])
+    {'a': 3.3, 'factor': False}
+    """
+    found: dict[str, float | bool] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or name in found:
+            raise ValueError(f"--set must be name=value, each name once, such as a=3.3, got {text!r:.60}.")
+        if value.lower() in ("true", "false"):
+            found[name] = value.lower() == "true"
+        elif _NUMBER.fullmatch(value) and math.isfinite(float(value)):
+            found[name] = float(value)
+        else:
+            raise ValueError(f"--set {name} must be a finite number, or true or false, got {value!r:.60}.")
+    return found
+
+
+def option_names(text: str) -> str:
+    """Return a message of `study.setup` with its arguments as they are called here.
+
+    >>> option_names("`noise_sd` must be above 0")
+    '--noise-sd must be above 0'
+    """
+    return _ARGUMENT.sub(lambda found: "--" + found[1].replace("_", "-"), text)
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Name the options in messages of `study.setup`."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error) == option_names(str(error)):
+            raise
+        raise ValueError(option_names(str(error))) from error
+
+
+@contextmanager
+def if_unsure(advice: str) -> Iterator[None]:
+    """Say what to do if a connection broke while something was being saved."""
+    from corrbandits.study.journal import JournalError
+
+    try:
+        yield
+    except JournalError as error:
+        if error.unsure:
+            error.add_note(f"It is not known whether it was saved. {advice}")
+        raise
+
+
+def refuse_existing(path: Path, *, replace: bool) -> None:
+    """Refuse to overwrite a file, unless that was said."""
+    if path.exists() and not replace:
+        raise ValueError(f"{path} exists and stays as it is. Name another file, or say --replace.")
+
+
+def quoted(name: str) -> str:
+    """Return a name as one would type it."""
+    return f"-- {shlex.quote(name)}" if name.startswith("-") else shlex.quote(name)
+
+
+def harmless(name: str) -> str:
+    """Return a name that a file may have anywhere: letters, digits, - _ and points, none of these at the beginning.
+
+    >>> harmless("../../etc/my meadow"), harmless("..")
+    ('etc-my-meadow', 'study')
+    """
+    kept = "".join(character if character.isalnum() or character in "-_." else "-" for character in name)
+    return kept.strip("-_.")[:LONGEST_STEM] or "study"

@@ -1,0 +1,94 @@
+"""What commands of `corrbandits study` print, each from one snapshot: sentences, tables, or one JSON document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from corrbandits._shell import terminal
+from corrbandits.cli.study.parsing import quoted
+
+if TYPE_CHECKING:
+    from corrbandits.study import Snapshot, Trial
+
+ROOM_FOR_TIMES = 76
+
+
+def say(*sentences: str) -> None:
+    """Print sentences, each on lines of its own."""
+    terminal.say(sentences)
+
+
+def document(data: Any) -> None:
+    """Print one JSON document."""
+    from corrbandits.study.report.data import text
+
+    typer.echo(text(data))
+
+
+def say_created(snapshot: Snapshot, remarks: Sequence[str] = (), *, as_json: bool) -> None:
+    """Say what there is now, and where."""
+    from corrbandits.study.report import data
+    from corrbandits.study.report.sentences import policy_in_words
+
+    made = data.created(snapshot, remarks)
+    if as_json:
+        document(made)
+        return
+    say(f"{made['study']}: {made['arms']:,} arms, {made['trials']:,} trials, in {made['database']}")
+    say(f"prior   {made['prior']}", f"policy  {policy_in_words(snapshot.settings.policy)}", *remarks)
+    say(f"Next: corrbandits study ask {quoted(snapshot.name)}")
+
+
+def say_done(snapshot: Snapshot, did: str, number: int, *, as_json: bool) -> None:
+    """Say what was done to a trial, the reward that counts, and whether it surprises."""
+    if as_json:
+        from corrbandits.study.report import data
+
+        document(data.done(snapshot, did, number))
+        return
+    trial, reward = snapshot.trial(number), snapshot.reward(number)
+    value = "" if reward is None else f": {reward:.15g}"
+    say(f"trial {number} ({trial.name}) {did}{value}; {len(snapshot.open_trials):,} open")
+    surprise = snapshot.surprise(number)
+    if surprise is not None:
+        from corrbandits.study.report.sentences import surprise_in_words
+
+        amend = f"If it is wrong: corrbandits study amend {quoted(snapshot.name)} {number} REWARD"
+        say(surprise_in_words(surprise), amend)
+
+
+def trials_table(snapshot: Snapshot, trials: Sequence[Trial]) -> None:
+    """Print trials and where their arms lie."""
+    arms = snapshot.arms
+    rows = []
+    for trial in trials:
+        where = () if arms.coordinates is None else arms.coordinates[trial.arm].tolist()
+        rows.append((str(trial.number), trial.name, *(f"{x:.10g}" for x in where)))
+    terminal.show([terminal.table(("trial", "arm", *arms.axes), rows, left=2)], terminal.console())
+
+
+def history_table(trials: Sequence[dict[str, Any]], last: int) -> None:
+    """Print the last trials, and how many there are; narrow terminals show no times."""
+    shown, out = trials[-last:], terminal.console()
+    amended = any(row["first_reward"] != row["reward"] for row in shown if row["status"] in ("told", "observed"))
+    times = ("asked", "told") if out.width >= ROOM_FOR_TIMES else ()
+    rows = []
+    for row in shown:
+        rewards = (_cell(row[key]) for key in (("reward", "first_reward") if amended else ("reward",)))
+        moments = ((row[key] or "")[2:16].replace("T", " ") for key in times)
+        rows.append((str(row["trial"]), row["name"], row["status"], *rewards, *moments))
+    rewards_said = ("reward", "first told") if amended else ("reward",)
+    heads = ("trial", "arm", "status", *rewards_said, *(f"{key} (UTC)" for key in times))
+    made = terminal.table(heads, rows, left=3)
+    made.columns[0].no_wrap = made.columns[2].no_wrap = True
+    terminal.show([made], out)
+    if len(shown) < len(trials):
+        say(f"the last {len(shown):,} of {len(trials):,} trials; --csv FILE or --json gives all")
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.10g}"

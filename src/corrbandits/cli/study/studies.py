@@ -1,0 +1,173 @@
+"""The commands of `corrbandits study` that make, extend, copy and delete whole studies."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corrbandits.cli.study.options import Db, Goal, Json, Mean, Name, Replace, Sd, Sheet
+from corrbandits.cli.study.parsing import (
+    database,
+    harmless,
+    naming_options,
+    number,
+    number_or_none,
+    opened,
+    option_names,
+    refuse_existing,
+    seconds,
+)
+from corrbandits.cli.study.parsing import parameters as parsed_parameters
+from corrbandits.cli.study.printing import document, say, say_created
+
+
+def create(
+    name: Name,
+    arms: Sheet,
+    noise_sd: Annotated[str, typer.Option(help="Standard deviation of one reward's noise.", metavar="NUMBER")],
+    kernel: Annotated[str | None, typer.Option(help="How arms resemble each other, such as exponential.")] = None,
+    length: Annotated[list[str] | None, typer.Option(help="How far; once, or per axis.", metavar="NUMBER")] = None,
+    distance: Annotated[str | None, typer.Option(help="euclidean, cityblock, great_circle or chordal.")] = None,
+    alpha: Annotated[str | None, typer.Option(help="Of the kernel rational_quadratic.", metavar="NUMBER")] = None,
+    prior_mean: Mean = None,
+    prior_sd: Sd = None,
+    policy: Annotated[str | None, typer.Option(help="The rule that chooses, such as Thompson.")] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter of the rule, such as a=3.3.", metavar="NAME=VALUE")
+    ] = None,
+    goal: Annotated[Goal, typer.Option(help="Whether rewards should be large or small.")] = Goal.max,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all randomness.")] = 0,
+    once: Annotated[bool, typer.Option("--once", help="No arm may be tried twice.")] = False,
+    timeout: Annotated[
+        str | None, typer.Option(help="After this an open trial expires: 90s, 30min, 36h, 14d, 6w.", metavar="TIME")
+    ] = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Begin a study of the arms in a CSV file.
+
+    Columns: name; where an arm lies (x and y, x, or latitude and longitude); prior_mean and prior_sd, if known; others
+    are kept as attributes. Kernels: exponential, squared_exponential, matern32, matern52, rational_quadratic; without
+    one, arms say nothing of each other. Without a prior sd, 10 times the noise sd stands for it, or without a kernel,
+    that nothing is known. The rule is UCL unless --policy names another: the paper's CorrelatedUCL tries every arm
+    first whose prior sd is above the noise sd.
+    """
+    from corrbandits.study import Study, setup
+
+    lengths = [number("--length", text) for text in length or ()]
+    if kernel is None and (lengths or distance or alpha):
+        raise ValueError("--length, --distance and --alpha are for a kernel, got none. Add --kernel exponential.")
+    noise, shape = number("--noise-sd", noise_sd), number_or_none("--alpha", alpha)
+    mean, sd = number_or_none("--prior-mean", prior_mean), number_or_none("--prior-sd", prior_sd)
+    limit = None if timeout is None else seconds(timeout)
+    with naming_options():
+        sheet = setup.read_sheet(arms)
+        related = None if kernel is None else setup.kernel_called(kernel, lengths, distance, shape, sheet.axes)
+        rule = setup.policy_called(policy, parsed_parameters(parameters or ()))
+        plan = setup.plan(sheet, rule, noise_sd=noise, kernel=related, prior_mean=mean, prior_sd=sd)
+    with Study.create(
+        database(db, create=True),
+        name,
+        prior=plan.prior,
+        policy=plan.policy,
+        arms=sheet.arms,
+        seed=seed,
+        goal=goal.value,
+        repeat=not once,
+        timeout=limit,
+    ) as study:
+        say_created(study.snapshot(), [option_names(remark) for remark in plan.remarks], as_json=as_json)
+
+
+def export(
+    name: Name,
+    file: Annotated[Path | None, typer.Argument(help="By default STUDY.jsonl, here.", metavar="FILE")] = None,
+    replace: Replace = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Write a whole study to one file, for `import`."""
+    path = Path(f"{harmless(name)}.jsonl") if file is None else file
+    refuse_existing(path, replace=replace)
+    with opened(db, name) as study:
+        study.export(path)
+    document({"study": name, "file": str(path)}) if as_json else say(f"{name} is in {path}.")
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="A file that export wrote.", metavar="FILE")],
+    name: Annotated[str | None, typer.Option(help="Another name for the study.")] = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Take in a study from a file that `export` wrote."""
+    from corrbandits.study import Study
+
+    with Study.import_(database(db, create=True), file, name) as study:
+        say_created(study.snapshot(), as_json=as_json)
+
+
+def add_arms(
+    name: Name, arms: Sheet, prior_mean: Mean = None, prior_sd: Sd = None, db: Db = None, as_json: Json = False
+) -> None:
+    """Add the arms of a CSV file to a study with a kernel.
+
+    The file has a column name, and those that say where arms lie, as the first had.
+    """
+    from corrbandits.study import setup
+
+    mean, sd = number_or_none("--prior-mean", prior_mean), number_or_none("--prior-sd", prior_sd)
+    with opened(db, name) as study, naming_options():
+        sheet = setup.read_sheet(arms)
+        study.add_arms(sheet.arms, **setup.more_arms(sheet, study.settings.prior, mean, sd))
+        count = study.snapshot().arms.count
+    if as_json:
+        document({"study": name, "arms": count, "added": sheet.count})
+    else:
+        say(f"{name} has {count:,} arms now: {sheet.count:,} were added.")
+
+
+def copy(
+    name: Name,
+    new: Annotated[str, typer.Argument(help="What the copy is called.", metavar="NEW")],
+    to: Annotated[str | None, typer.Option(help="Another database.", metavar="URL")] = None,
+    noise_sd: Annotated[str | None, typer.Option(help="Another noise than was stated.", metavar="NUMBER")] = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Copy a study; the two go separate ways.
+
+    With another noise, too, all trials keep their numbers and rewards, and the open ones stay open.
+    """
+    from corrbandits.study import setup
+
+    noise = number_or_none("--noise-sd", noise_sd)
+    with opened(db, name) as study, naming_options():
+        prior = None if noise is None else setup.with_noise(study.snapshot().prior, noise)
+        with study.copy(new, url=to, prior=prior) as copied:
+            say_created(copied.snapshot(), as_json=as_json)
+
+
+def delete(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Delete a study with all its rewards, for everybody."""
+    with opened(db, name) as study:
+        if not yes and (as_json or sys.stdin is None or not sys.stdin.isatty()):
+            raise ValueError(
+                f"to delete {name!r} say --yes. It cannot be undone: export it first if it may be needed again."
+            )
+        if not yes:
+            now = study.snapshot()
+            question = f"Delete {name} with {len(now.trials):,} trials from {now.database}, for everybody?"
+            typer.echo(f"{question} [y/N] ", nl=False, err=True)
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise ValueError(f"{name!r} was not deleted.")
+        study.delete()
+    document({"study": name, "did": "deleted"}) if as_json else say(f"{name} is deleted.")

@@ -1,0 +1,117 @@
+"""Arms whose rewards are not what everything else says of them: perhaps a reward was mistyped.
+
+    name      shape     meaning
+    A         (k,)      the arms that have rewards
+    average   (k,)      their average rewards
+    D         (k,)      the variance of each average, sigma_i^2 / n_i
+    M         (k, k)    the covariance of the averages, S0_AA + diag(D)
+
+What all other arms and the prior expect of average i, without that average, is normal with variance 1 / (M^-1)_ii, and
+the average is (M^-1 (average - mu_0))_i / (M^-1)_ii above it: the formula of leaving one out. It needs the covariances
+of the arms with rewards only, and NumPy only, so that telling a reward need not load more. A prior that follows the
+data has no such covariances; then the same numbers are computed from the posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits.belief import GaussianBelief
+from corrbandits.study.choosing import told_belief
+from corrbandits.study.ledger import Ledger
+
+SURPRISING = 5.0
+"""So many deviations from what is expected surprise."""
+
+LEAST_SHARE = 1e-9
+"""Of an average's variance, what its own noise must have if anything but the arm itself is to say something of it."""
+
+
+@final
+@dataclass(frozen=True)
+class Surprise:
+    """An arm whose rewards are not what everything else says of it: perhaps one was mistyped.
+
+    `expected` and `deviation` are what the prior and all other arms make of its average, `z` how many deviations the
+    average is from that.
+    """
+
+    arm: int
+    name: str
+    average: float
+    expected: float
+    deviation: float
+    z: float
+
+
+def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surprise]:
+    """Return the arms whose average reward is more than `SURPRISING` deviations from what all else says, worst first.
+
+    With `arms`, only these are looked at, which takes less time. Of arms that are not jointly normal nothing is said.
+    """
+    kind, counts = ledger.recipe.kind, ledger.tally.counts
+    A = np.flatnonzero(counts)
+    if not (A.size and issubclass(kind, GaussianBelief) and kind.jointly_gaussian):
+        return []
+    asked = np.arange(A.size) if arms is None else np.flatnonzero(np.isin(A, list(arms)))
+    average = ledger.tally.sums[A] / counts[A]
+    D = _per_arm(ledger.recipe.arguments["noise_variance"], A) / counts[A]
+    judge = _by_prior if kind.fixed_prior else _by_belief
+    share, z = judge(ledger, A, D, average, asked)
+    told = share > LEAST_SHARE
+    asked, share, z = asked[told], share[told], z[told]
+    with np.errstate(over="ignore"):
+        deviation = np.sqrt(D[asked] / share)
+        expected = average[asked] - z * deviation
+    worst = [k for k in np.argsort(-np.abs(z), kind="stable").tolist() if abs(z[k]) > SURPRISING]
+    found = [(int(A[asked[k]]), average[asked[k]], expected[k], deviation[k], z[k]) for k in worst]
+    return [Surprise(arm, ledger.arms.name(arm), *map(float, numbers)) for arm, *numbers in found]
+
+
+def _by_prior(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Integers) -> tuple[Array, Array]:
+    """Return D_i (M^-1)_ii and how many deviations average i is from what is expected without it, for those asked.
+
+    The share is 0 where nothing else says anything of an arm, and where M is singular to rounding.
+    """
+    covariance = _covariance(ledger.recipe.arguments, A)
+    residual = average - _per_arm(ledger.recipe.arguments.get("mean", 0.0), A)
+    known = np.flatnonzero(np.isfinite(covariance.diagonal()))
+    place, some = np.searchsorted(known, asked), np.isin(asked, known)
+    M, column = covariance[np.ix_(known, known)] + np.diag(D[known]), place[some]
+    precision, weight = np.zeros(asked.size), np.zeros(asked.size)
+    with np.errstate(over="ignore", invalid="ignore"), suppress(np.linalg.LinAlgError):
+        solved = np.linalg.solve(M, np.column_stack([residual[known], np.eye(known.size)[:, column]]))
+        weight[some], precision[some] = solved[column, 0], solved[column, 1 + np.arange(column.size)]
+    sound = np.isfinite(precision) & np.isfinite(weight) & (precision > 0)
+    z = np.divide(weight, np.sqrt(np.where(sound, precision, 1.0)), out=np.zeros(asked.size), where=sound)
+    return np.where(sound, D[asked] * precision, 0.0), z
+
+
+def _by_belief(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Integers) -> tuple[Array, Array]:
+    """Return the same from the posterior: (M^-1)_ii is (D_i - s_i^2) / D_i^2, and (M^-1 r)_i the rest over D_i."""
+    belief = told_belief(ledger)
+    left = np.maximum(D - belief.variance[A], 0.0)[asked]
+    rest = (average - belief.mean[A])[asked]
+    return left / D[asked], np.divide(rest, np.sqrt(left), out=np.zeros(asked.size), where=left > 0)
+
+
+def _covariance(given: Mapping[str, Any], A: Integers) -> Array:
+    """Return the prior covariance of some arms, from the arguments of their prior."""
+    if "kernel" in given:
+        where = np.asarray(given["coordinates"], dtype=np.float64)[A]
+        return np.asarray(given["kernel"](where, where))
+    if "covariance" in given:
+        return np.asarray(given["covariance"])[np.ix_(A, A)]
+    return np.diag(_per_arm(given.get("variance", np.inf), A))
+
+
+def _per_arm(value: Any, A: Integers) -> Array:
+    """Return the entries of some arms of one number for all, or one per arm."""
+    array = np.asarray(value, dtype=np.float64)
+    return array[A] if array.ndim else np.full(A.size, float(array))

@@ -1,0 +1,83 @@
+"""Kernels and policies by their names."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from corrbandits.kernels import KERNELS, Kernel
+from corrbandits.policies import RULES, UCL, Policy
+
+DISTANCES = ("euclidean", "cityblock", "great_circle", "chordal")
+
+
+def kernel_called(
+    name: str, lengths: Sequence[float], distance: str | None, alpha: float | None, axes: Sequence[str]
+) -> Kernel:
+    """Return the kernel of this name for arms that lie on these axes.
+
+    On latitude and longitude, distances are along the earth in km: great circle, or chordal where a kernel needs it.
+    """
+    kind = KERNELS[_known("`kernel`", name, KERNELS)]
+    if not axes:
+        raise ValueError(
+            "`kernel` needs to know where arms lie, but the file has no columns for it. Add x and y, x, or latitude "
+            "and longitude; or leave `kernel` out, for arms that say nothing of each other."
+        )
+    if not lengths:
+        raise ValueError("`kernel` needs `length`, how far arms resemble each other, got none. Add it.")
+    options: dict[str, Any] = {} if alpha is None else {"alpha": alpha}
+    if alpha is not None and name != "rational_quadratic":
+        raise ValueError(f"`alpha` is for the kernel rational_quadratic only, got {name}. Leave it out.")
+    if distance is None and "latitude" in axes:
+        distance = "great_circle" if name == "exponential" else "chordal"
+    if distance is not None:
+        options["distance"] = _known("`distance`", distance, DISTANCES)
+    if options.get("distance") in ("great_circle", "chordal") and "latitude" not in axes:
+        raise ValueError(
+            f"`distance` {distance} needs columns latitude and longitude, but the file has {' and '.join(axes)}. Leave "
+            "it out, or rename them."
+        )
+    return kind(length=lengths[0] if len(lengths) == 1 else tuple(lengths), **options)
+
+
+def policy_called(name: str | None, given: Mapping[str, float | bool]) -> Policy:
+    """Return the policy of this name with these parameters; without a name, `UCL`.
+
+    That is the plain index on whatever the prior is: `CorrelatedUCL` begins by trying every arm whose prior sd is
+    above the noise sd, and with many arms that takes many trials.
+    """
+    kind: Any = UCL if name is None else RULES[_known("`policy`", name, RULES)]
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        if key not in fields:
+            known = ", ".join(fields) or "none"
+            raise ValueError(f"`set` must name a parameter of {kind.__name__} ({known}), got {key!r:.60}.")
+        values[key] = _parameter(key, value, str(fields[key].type))
+    for field in fields.values():
+        if field.default is dataclasses.MISSING and field.name not in values:
+            raise ValueError(f"{kind.__name__} needs `set` {field.name}=..., got none. Add it.")
+    made: Policy = kind(**values)
+    return made
+
+
+def _parameter(name: str, value: float | bool, kind: str) -> bool | int | float:
+    """Return a value of the type that the policy's field has."""
+    if (kind == "bool") != isinstance(value, bool):
+        expected = "true or false" if kind == "bool" else "a number"
+        raise ValueError(f"`set` {name} must be {expected}, got {value!r}.")
+    if kind == "int" and value != int(value):
+        raise ValueError(f"`set` {name} must be a whole number, got {value!r}.")
+    return int(value) if kind == "int" else value
+
+
+def _known(what: str, name: str, known: Collection[str]) -> str:
+    if name in known:
+        return name
+    by_lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    meant = f" Did you mean {by_lower[near[0]]}?" if near else ""
+    raise ValueError(f"{what} must be one of {', '.join(known)}, got {name!r:.60}.{meant}")

@@ -1,0 +1,44 @@
+"""One trial of a study: what callers get, and what the ledger knows of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, final
+
+Status = Literal["open", "told", "retracted", "cancelled", "expired"]
+
+
+@final
+@dataclass(frozen=True)
+class Trial:
+    """An arm to try: the trial's number, the arm's index and its name.
+
+    >>> Trial(number=17, arm=3, name="brook")
+    Trial(number=17, arm=3, name='brook')
+    """
+
+    number: int
+    arm: int
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of one trial."""
+
+    arm: int
+    status: Status
+    asked: float | None  # when; never, if it was observed freely
+    told: float | None = None
+    reward: float = math.nan
+    first: float = math.nan  # the reward before it was amended
+    seen: int = 0  # the choice was made from the events up to this one, and those asked since
+    allowed: tuple[int, ...] | None = None
+    carried: bool = False  # chosen in the study that this one is a copy of
+
+    @property
+    def kind(self) -> str:
+        """Its status, or `observed` if it was told and nobody had asked for it."""
+        return "observed" if self.status == "told" and self.asked is None else self.status

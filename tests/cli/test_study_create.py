@@ -1,0 +1,107 @@
+"""`corrbandits study create`: what its options mean, and what it chooses."""
+
+import numpy as np
+import pytest
+
+import corrbandits as cb
+from tests.support.shell import CREATE, default_database
+
+
+def test_create_says_where_it_is_and_what_it_chose(ok, tmp_path):
+    out = ok(*CREATE)
+    assert f"meadow: 12 arms, 0 trials, in sqlite:///{default_database(tmp_path)}" in out
+    assert "exponential kernel of length 300, mean 0 ± 20; noise ± 2" in out
+    assert "No prior sd was given: 20 stands for it, 10 times the noise" in out
+    assert "No prior mean was given: 0" in out
+    assert "UCL(" in out
+    assert "Correlated" not in out
+    printed = ok("create", "printed", *CREATE[2:], "--policy", "CorrelatedUCL")
+    assert "now 12 of 12, before it prefers good ones. To begin sooner: --policy UCL" in printed
+    assert "it tries 12 arms more before it prefers good ones" in " ".join(ok("show", "printed").split())
+    assert "corrbandits study ask meadow" in out
+
+
+def test_what_is_known_beforehand_goes_into_the_prior(ok, tmp_path):
+    rows = ["brook,0,0,30,1,loam,7,01", "hill,3,4,32,2.5,sand,,02"]
+    (tmp_path / "known.csv").write_text("\n".join(["name,x,y,prior_mean,prior_sd,soil,depth,code", *rows]))
+    out = ok("create", "a", "--arms", "known.csv", "--kernel", "matern32", "--length", "5", "--noise-sd", "2")
+    assert "was given" not in out
+    with cb.Study.open(default_database(tmp_path), "a") as study:
+        prior = study.settings.prior
+        np.testing.assert_allclose(prior.mean, [30.0, 32.0])
+        np.testing.assert_allclose(np.sqrt(prior.variance), [1.0, 2.5])
+        correlation = prior.covariance[0, 1] / 2.5
+        assert correlation == pytest.approx(cb.Matern32(5.0)([[0, 0]], [[3, 4]])[0, 0])
+        np.testing.assert_allclose(prior.noise_variance, 4.0)
+        attributes = study.arms.attributes
+        assert attributes == {"soil": ("loam", "sand"), "depth": (7.0, None), "code": ("01", "02")}
+        assert study.arms.coordinates.tolist() == [[0.0, 0.0], [3.0, 4.0]]
+        assert study.settings.policy == cb.UCL()
+
+
+def test_without_a_kernel_arms_say_nothing_of_each_other(answer, ok, tmp_path):
+    assert answer("create", "a", "--arms", "sites.csv", "--noise-sd", "2")["policy"]["rule"] == "UCL"
+    ok("create", "b", "--arms", "sites.csv", "--noise-sd", "2", "--prior-mean", "-3", "--prior-sd", "1.5")
+    with cb.Study.open(default_database(tmp_path), "a") as study:
+        assert np.isinf(study.belief.variance).all()
+    with cb.Study.open(default_database(tmp_path), "b") as study:
+        assert isinstance(study.settings.prior, cb.Independent)
+        np.testing.assert_allclose(study.belief.variance, 2.25)
+        np.testing.assert_allclose(study.belief.mean, -3.0)
+
+
+def test_every_option_of_create_is_taken(ok, tmp_path):
+    options = ("--kernel", "rational_quadratic", "--length", "100", "--length", "300", "--alpha", "2")
+    rest = ("--policy", "CorrelatedUCL", "--set", "a=3.3", "--set", "factor=false", "--goal", "min", "--seed", "7")
+    more = ("--once", "--timeout", "36h", "--prior-sd", "4", "--prior-mean", "30")
+    ok("create", "a", "--arms", "sites.csv", "--noise-sd", "2", *options, *rest, *more)
+    ok("create", "b", "--arms", "sites.csv", "--noise-sd", "2", "--policy", "KnowledgeGradient", "--set", "horizon=50")
+    with cb.Study.open(default_database(tmp_path), "a") as study:
+        settings = study.settings
+        assert settings.policy == cb.CorrelatedUCL(a=3.3, factor=False)
+        assert (settings.goal, settings.seed, settings.repeat, settings.timeout) == ("min", 7, False, 36 * 3600.0)
+        kernel = settings.prior.prior_arguments()["kernel"]
+        assert kernel == 16 * cb.RationalQuadratic((100.0, 300.0), alpha=2.0)
+    with cb.Study.open(default_database(tmp_path), "b") as study:
+        assert study.settings.policy == cb.KnowledgeGradient(horizon=50)
+
+
+def test_on_the_globe_distances_are_kilometres(answer, tmp_path):
+    (tmp_path / "globe.csv").write_text("name,latitude,longitude\na,52,13\nb,53,14\n")
+    common = ("--arms", "globe.csv", "--noise-sd", "1", "--length", "50", "--kernel")
+    assert "50 km (great circle distance)" in answer("create", "a", *common, "exponential")["prior"]
+    assert "50 km (chordal distance)" in answer("create", "b", *common, "matern52")["prior"]
+
+
+def test_many_arms_form_no_matrix(ok, tmp_path):
+    rows = "".join(f"p{x}_{y},{x},{y}\n" for x in range(101) for y in range(100))
+    (tmp_path / "many.csv").write_text("name,x,y\n" + rows)
+    ok("create", "many", "--arms", "many.csv", "--noise-sd", "2", "--kernel", "exponential", "--length", "20")
+    with cb.Study.open(default_database(tmp_path), "many") as study:
+        assert isinstance(study.settings.prior, cb.Implicit)
+        assert study.settings.policy == cb.UCL()
+    out = ok("show", "many")
+    assert "each sign is the average of" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_rule_of_the_shell_costs_less_than_one_that_tries_every_arm_first():
+    """Why `create` takes UCL: where the prior sd is above the noise's, CorrelatedUCL begins with nearly every arm."""
+    places = np.array([[x, y] for x in range(8) for y in range(8)], dtype=float)
+    kernel, regret = 25 * cb.Exponential(3.0), {"UCL": 0.0, "CorrelatedUCL": 0.0}
+    prior = cb.Correlated(mean=30.0, kernel=kernel, coordinates=places, noise_variance=4.0)
+    for seed in range(10):
+        surface = cb.landscapes.draw(kernel, places, noise_variance=4.0, seed=seed, mean=30.0)
+        players = {"UCL": (cb.UCL(), prior), "CorrelatedUCL": (cb.CorrelatedUCL(), prior)}
+        trace = cb.simulate(players, surface, horizon=60, runs=4, seed=seed)
+        for name in regret:
+            regret[name] += float(trace.regret.mean("run").sel(policy=name, time=60))
+    assert regret["UCL"] < 0.6 * regret["CorrelatedUCL"]
+
+
+def test_the_database_is_named_by_an_option_or_a_variable(ok, answer, monkeypatch, tmp_path):
+    monkeypatch.setenv("CORRBANDITS_DB", "sqlite:///variable.db")
+    assert answer(*CREATE)["database"] == "sqlite:///variable.db"
+    assert answer(*CREATE, "--db", "option.db")["database"] == "sqlite:///option.db"
+    assert not (tmp_path / "data").exists()
+    assert answer("list")["studies"] == ["meadow"]

@@ -312,7 +312,7 @@ def refused(call, line, *phrases):
         ("grid = [10, 10]", "#", 1, ["one of grid, csv, count is needed"]),
         ("variance = inf", "mean = 0", 9, ["one of kernel, covariance, variance, variance_column", "is needed"]),
         ('rule = "UCL"', "", 16, ["in [policies.uninformative], 'rule' is missing", 'rule = "UCL"']),
-        ('rule = "UCL"', 'rul = "UCL"', 17, ["'rule' is missing. Is 'rul' meant for it?"]),
+        ('rule = "UCL"', 'rul = "UCL"', 17, ["'rule' is missing. Is 'rul' a misspelling of it?"]),
         ('prior = "flat"', "", 16, ["'prior' is missing", 'prior = "smooth"']),
         ('name = "exponential", ', "", 8, ["'name' is missing", 'name = "exponential"']),
         ("length = 4.0, ", "", 8, ["in [priors.smooth.kernel], 'length' is missing"]),
@@ -387,14 +387,14 @@ def refused(call, line, *phrases):
         ("runs = 100", 'runs = "100"', 22, ["runs must be a whole number"]),
         ("seed = 0", "seed = -1", 23, ["seed must be at least 0, got -1"]),
         # two ways at once
-        ("[10, 10]", "[10, 10]\ncount = 100", 3, ["only one of grid, csv, count may stand, got grid and count"]),
+        ("[10, 10]", "[10, 10]\ncount = 100", 3, ["only one of grid, csv, count can be given, got grid and count"]),
         (
             "[truth]",
             "[truth]\nmeans = [1]",
             5,
             ["only one of landscape, means, column, draw", "got means and landscape"],
         ),
-        ("mean = 30.0", 'mean = 30.0\ncolumn = "m"', 8, ["only one of mean, column may stand", "Remove the others"]),
+        ("mean = 30.0", 'mean = 30.0\ncolumn = "m"', 8, ["only one of mean, column can be given", "Remove the others"]),
         ("variance = inf", "covariance = [[1]]\nvariance = inf", 11, ["only one of kernel, covariance, variance"]),
     ],
 )

@@ -141,7 +141,7 @@ def drawn(figure: Figure, ending: str) -> bytes:
     """Return a figure as the content of a .png or .pdf file; the same figure gives the same bytes."""
     file = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # a name's; a box stands for it
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # in a name: it is drawn as a box
         dates = {"CreationDate": None} if ending == ".pdf" else {}
         figure.savefig(file, format=ending.removeprefix("."), dpi=200, metadata=dates)
     return file.getvalue()

@@ -108,5 +108,5 @@ def _check_header(header: list[str], where: str) -> None:
 def _number(text: str, where: str) -> float:
     number = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{where} must hold finite numbers such as 1.5, got {text!r:.60}. Mend it.")
+        raise ValueError(f"{where} must hold finite numbers such as 1.5, got {text!r:.60}. Correct it.")
     return number

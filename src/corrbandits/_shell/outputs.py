@@ -103,16 +103,16 @@ def make_directory(out: Path, what: str = "results") -> None:
 
 
 def remove_abandoned(directory: Path, seconds: float) -> None:
-    """Remove files that have waited beside their places for so long that whoever wrote them was killed."""
+    """Remove files that were never put in place and are older than this: their writer was killed."""
     for path in directory.glob(f".*{PARTIAL}"):
-        with contextlib.suppress(OSError):  # it was put in place meanwhile, or is not ours: then it may stay
+        with contextlib.suppress(OSError):  # it was put in place meanwhile, or is not ours to remove
             if time.time() - path.stat().st_mtime > seconds:
                 path.unlink()
 
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back within, and let it act afterwards; only the main thread ever hears of it."""
+    """Delay Ctrl-C until the end of the block; only the main thread receives it."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
         yield

@@ -44,8 +44,8 @@ class Table:
         where = f"in [{'.'.join(self.path)}], " if self.path else ""
         return self.refusal(f"{self.file}, line {self.lines[place]}: {where}{what}")
 
-    def only(self, allowed: Collection[str], flags: Collection[str] = ()) -> None:
-        """Refuse keys that are not allowed, and true or false for any but the flags."""
+    def refuse_other_keys(self, allowed: Collection[str], flags: Collection[str] = ()) -> None:
+        """Refuse keys that are not allowed, and true or false as a value of any key except the flags."""
         for key, value in self.values.items():
             if key not in allowed:
                 kind, near = "key" if self.path else "table", _near(key, allowed)
@@ -60,7 +60,7 @@ class Table:
         """Return a key's value; refuse its absence."""
         if key not in self.values:
             near = _near(key, self.values)
-            meant = f" Is {near!r} meant for it?" if near else ""
+            meant = f" Is {near!r} a misspelling of it?" if near else ""
             raise self.error(f"{key!r} is missing.{meant} Add it, such as: {example or f'{key} = ...'}", near or None)
         return self.values[key]
 
@@ -71,7 +71,7 @@ class Table:
             raise self.error(f"one of {', '.join(keys)} is needed, got none. Add one.")
         if len(given) > 1:
             both = " and ".join(given)
-            raise self.error(f"only one of {', '.join(keys)} may stand, got {both}. Remove the others.", given[1])
+            raise self.error(f"only one of {', '.join(keys)} can be given, got {both}. Remove the others.", given[1])
         return given[0]
 
     def choice(self, key: str, choices: Mapping[str, T]) -> T:
@@ -99,7 +99,7 @@ class Table:
 
     @contextmanager
     def blame(self, key: str) -> Iterator[None]:
-        """Turn what constructors refuse into errors of this table: at the key they name, or else at the one given."""
+        """Turn what constructors refuse into errors of this table: at the key they name, otherwise at the one given."""
         try:
             yield
         except self.refusal:

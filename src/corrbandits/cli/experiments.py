@@ -103,6 +103,7 @@ def _simulated(described: Experiment, dask: str | None, **options: Any) -> Trace
 def _print_summary(trace: Trace, environment: Environment) -> None:
     """Print the regret of each policy at the end, and how often it took a best arm."""
     from corrbandits._shell import terminal
+    from corrbandits._shell.numbers import number
 
     band = trace.band().isel(time=-1)
     horizon, runs = trace.horizon, trace.data.sizes["run"]
@@ -113,7 +114,7 @@ def _print_summary(trace: Trace, environment: Environment) -> None:
         mean, low, high = (float(band[name].sel(policy=policy)) for name in ("mean", "low", "high"))
         interval = f"{low:,.1f} to {high:,.1f}" if runs > 1 else "needs 2 runs"
         steps = float(trace.initialisation.sel(policy=policy).mean())
-        rows.append((policy, f"{mean:,.1f}", interval, f"{on_best:.1%}", f"{steps:g}"))
+        rows.append((policy, f"{mean:,.1f}", interval, f"{on_best:.1%}", number(steps)))
     heads = "policy", "mean regret", "95 % band", best, "initial steps"
     title = f"After {horizon:,} decisions, {runs:,} runs"
     terminal.show([terminal.table(heads, rows, title=title)], terminal.console())
@@ -138,8 +139,16 @@ def _print_bounds(policy: str, bounds: dict[str, xr.Dataset], problem: Experimen
 
 
 def _cells(group: Group, *, with_case: bool, with_simulated: bool) -> list[str]:
-    low, high = group.gaps
-    gap = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    from corrbandits._shell.numbers import span
+
     case = [str(group.case)] if with_case else []
-    cells = [str(group.arms), gap, *case, group.eta, group.extra, group.total, f"{group.lai_robbins:,.1f}"]
+    cells = [
+        str(group.arms),
+        span(*group.gaps),
+        *case,
+        group.eta,
+        group.extra,
+        group.total,
+        f"{group.lai_robbins:,.1f}",
+    ]
     return [*cells, f"{group.simulated:,.1f}"] if with_simulated else cells

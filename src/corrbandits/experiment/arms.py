@@ -57,7 +57,7 @@ def arms_in(top: Table, truth: Table) -> Arms:
 
 
 def _listed_arms(table: Table) -> Arms:
-    table.only(("grid", "csv", "count"))
+    table.refuse_other_keys(("grid", "csv", "count"))
     way = table.one_of(("grid", "csv", "count"))
     value = table.values[way]
     with table.blame(way):

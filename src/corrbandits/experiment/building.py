@@ -13,7 +13,7 @@ from corrbandits.kernels import KERNELS, Kernel, Scaled
 def kernel_in(table: Table, name: str, others: Collection[str] = ()) -> Kernel:
     """Return the kernel that a table describes: its name at one key, its fields and others at the rest."""
     kernel = table.choice(name, KERNELS)
-    table.only((name, "variance", *(field.name for field in dataclasses.fields(kernel)), *others))
+    table.refuse_other_keys((name, "variance", *(field.name for field in dataclasses.fields(kernel)), *others))
     with table.blame(name):
         return Scaled(built(table, kernel), table.need("variance", "variance = 10.0"))
 

@@ -55,11 +55,11 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
     If `family`, [truth] can leave the surface to a family in [stress]; the environment then has placeholder means.
     """
     top = read_toml(path, ExperimentError)
-    top.only(("arms", "truth", "priors", "policies", "run", "stress"))
+    top.refuse_other_keys(("arms", "truth", "priors", "policies", "run", "stress"))
     if "stress" in top.values:
-        top.table("stress", '[stress] with policy = "mine"').only(STRESS, flags=("survivors",))
+        top.table("stress", '[stress] with policy = "mine"').refuse_other_keys(STRESS, flags=("survivors",))
     truth = top.table("truth", f"[truth] with {surface_example(top)}")
-    truth.only((*SURFACE, "noise_variance", "rewards"))
+    truth.refuse_other_keys((*SURFACE, "noise_variance", "rewards"))
     # numbers that overflow end in arrays that are not finite, and these are refused
     with np.errstate(all="ignore"):
         horizon, runs, seed = _run(top.table("run", "[run] with horizon = 1000"))
@@ -71,7 +71,7 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
 
 
 def _run(table: Table) -> tuple[int, int, int]:
-    table.only(("horizon", "runs", "seed"))
+    table.refuse_other_keys(("horizon", "runs", "seed"))
     with table.blame("horizon"):
         horizon = checks.integer("horizon", table.need("horizon", "horizon = 1000"), least=1)
         runs = checks.integer("runs", table.values.get("runs", 100), least=1)
@@ -82,7 +82,7 @@ def _player(table: Table, priors: Mapping[str, Belief], horizon: int) -> tuple[P
     rule = table.choice("rule", RULES)
     fields = dataclasses.fields(rule)
     flags = [field.name for field in fields if field.type in ("bool", bool)]
-    table.only(("rule", "prior", *(field.name for field in fields)), flags)
+    table.refuse_other_keys(("rule", "prior", *(field.name for field in fields)), flags)
     belief = table.choice("prior", priors)
     with table.blame("rule"):
         policy: Policy = built(table, rule, horizon=horizon)

@@ -19,7 +19,7 @@ A_KERNEL = 'kernel = { name = "exponential", length = 4.0, variance = 10.0 }'
 def prior_in(table: Table, arms: Arms, environment: Environment) -> Belief:
     """Return the belief that a table of [priors] describes."""
     gaussian, beta = ("kernel", "covariance", "variance", "variance_column"), ("successes", "failures")
-    table.only(("mean", "column", *gaussian, *beta, "noise_variance"))
+    table.refuse_other_keys(("mean", "column", *gaussian, *beta, "noise_variance"))
     if any(key in table.values for key in beta):
         return _beta(table, beta, environment)
     way = table.one_of((*gaussian, *beta))

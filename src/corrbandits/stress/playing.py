@@ -8,7 +8,7 @@
 Run r of the test is run r div F of surface r mod F, F being the number of surfaces.
 
 Without a prior all arms look alike, and a policy meets them in the order in which they are listed. So that the order
-of a list tells it nothing, the uninformative candidate meets them in an order drawn anew for every run.
+of a list tells it nothing, the uninformative candidate meets them in an order of its own in every run.
 """
 
 from __future__ import annotations

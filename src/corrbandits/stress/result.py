@@ -103,7 +103,7 @@ class StressTest:
         return text.getvalue()
 
     def to_netcdf(self) -> memoryview:
-        """Return what `save` writes: the same bytes for the same data, in whatever order that came together."""
+        """Return what `save` writes: the same bytes for the same data, whatever the order of its parts."""
         import xarray as xr
 
         kept, names = ("regret", "initialisation"), ("candidate", *Setting._fields, "run", "surface", "time")

@@ -7,7 +7,9 @@ BENCH_READY = .venv-bench/.ready
 BENCH ?= --out docs
 # Processes after the first find their modules compiled, also where the shell says otherwise.
 export PYTHONDONTWRITEBYTECODE =
-COMPILE = $(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11
+# One version of a library for all Pythons, so that results do not depend on which.
+COMPILE = $(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \
+	--fork-strategy fewest
 
 .PHONY: help reproduce test check docs refresh dist bench lock clean
 .DEFAULT_GOAL := help

@@ -135,6 +135,27 @@ def test_every_name_that_the_reference_mentions_loads():
         pkgutil.resolve_name(name)
 
 
+def test_no_package_exports_a_name_that_one_of_its_modules_has():
+    """Otherwise what the name means would depend on whether that module has been imported."""
+    clashes = json.loads(
+        run(
+            "import importlib, inspect, json, pkgutil, corrbandits as cb\n"
+            "before = {name: inspect.ismodule(getattr(cb, name)) for name in cb.__all__}\n"
+            "found = [m for m in pkgutil.walk_packages(cb.__path__, 'corrbandits.')]\n"
+            "modules = {m.name: importlib.import_module(m.name) for m in found}\n"
+            "packages = [modules[m.name] for m in found if m.ispkg] + [cb]\n"
+            "children = {p.__name__: [n for n in modules if n.rpartition('.')[0] == p.__name__] for p in packages}\n"
+            "clashes = [n for p in packages for n in children[p.__name__]\n"
+            "           if n.rpartition('.')[2] in getattr(p, '__all__', ())\n"
+            "           and getattr(p, n.rpartition('.')[2]) is not modules[n]]\n"
+            "clashes += [n for n in cb.__all__ if inspect.ismodule(getattr(cb, n)) != before[n]]\n"
+            "assert len(packages) > 15 and len(modules) > 100\n"
+            "print(json.dumps(clashes))"
+        )
+    )
+    assert clashes == []
+
+
 def test_the_lock_file_has_hashes_and_no_address():
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert "://" not in lock

@@ -65,7 +65,7 @@ def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray, un
         entries = _draw_curves(trace, lower_bound, whole)
         _draw_curves(Trace(trace.data.sel(time=early)), lower_bound.sel(time=early), start)
         start.set_ylabel("")
-        whole.set_title(_plain(title), loc="left")
+        whole.set_title(literal(title), loc="left")
         start.set_title(f"the first {early.stop:,} decisions", loc="left")
         _legend(figure, entries, loc="outside lower center", ncols=4)
     return figure
@@ -128,7 +128,7 @@ def bounds_figure(
     with mpl.rc_context({"font.size": 9, "axes.titlesize": 9}):
         figure = Figure(figsize=(7.0, 3.6), layout="constrained")
         ax = bounds(curves, trace=trace, lower_bound=lower_bound, ax=figure.subplots())
-        ax.set_title(_plain(title), loc="left")
+        ax.set_title(literal(title), loc="left")
     return figure
 
 
@@ -155,7 +155,7 @@ def _draw_curves(trace: Trace, lower_bound: xr.DataArray | None, ax: Axes) -> li
     for i, policy in enumerate(trace.data["policy"].values.tolist()):
         of_policy = band.sel(policy=policy)
         colour, dashes = COLOURS[i % len(COLOURS)], DASHES[(i + i // len(COLOURS)) % len(DASHES)]
-        style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.6, "label": _plain(policy)}
+        style: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.6, "label": literal(policy)}
         entries += [(line, policy) for line in ax.plot(time, of_policy["mean"], **style)]
         ax.fill_between(time, of_policy["low"], of_policy["high"], color=colour, alpha=0.25, linewidth=0)
     entries = _as_fit(entries)
@@ -180,7 +180,7 @@ def _draw_bound(name: str, curve: xr.DataArray, colour: str, marker: str, ax: Ax
         name, marker = f"{name}: vacuous (regret)", ""
     marked = says[::-1][::5].tolist()  # the last point always: a bound may say something there alone
     style: dict[str, Any] = {"color": colour, "linewidth": 0.9 if marker else 0.0, "marker": marker, "clip_on": False}
-    (line,) = ax.plot(curve["time"], curve, markersize=3.5, markevery=marked, label=_plain(name), **style)
+    (line,) = ax.plot(curve["time"], curve, markersize=3.5, markevery=marked, label=literal(name), **style)
     return line, name
 
 
@@ -217,11 +217,15 @@ def _legend(place: Axes | Figure, entries: list[Entry], **options: Any) -> None:
     lines, numbers = [line for line, _ in entries], [str(i) for i in range(len(entries))]
     legend = place.legend(lines, numbers, frameon=False, **options)
     for text, (_, name) in zip(legend.get_texts(), entries, strict=True):
-        text.set_text(_plain(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."))
+        text.set_text(literal(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."))
 
 
-def _plain(name: str) -> str:
-    """Return a name so that matplotlib takes no dollar sign in it for the beginning of a formula."""
+def literal(name: str) -> str:
+    r"""Return a text so that matplotlib takes no dollar sign in it for the beginning of a formula.
+
+    >>> print(literal("yield ($)"))
+    yield (\$)
+    """
     return name.replace("$", r"\$")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from corrbandits import theory
 from corrbandits.paper import audit as module
-from corrbandits.paper.audit import AuditReport, Pair, audit, compare, counterexample_problem, random_problem
+from corrbandits.paper.audit import AuditReport, Pair, compare, counterexample_problem, random_problem, run
 from corrbandits.policies import CorrelatedUCL
 
 RANDOM = [
@@ -27,7 +27,7 @@ RANDOM = [
 
 @pytest.fixture(scope="module")
 def report():
-    return audit(problems=12, runs=40, seed=0, progress=False, counterexamples=3)
+    return run(problems=12, runs=40, seed=0, progress=False, counterexamples=3)
 
 
 def pair(**changes):
@@ -91,11 +91,11 @@ def test_the_report_prints_and_writes_what_it_holds(report):
 
 
 def test_the_same_seed_gives_the_same_report_and_more_problems_do_not_change_the_first():
-    few = audit(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
-    assert few == audit(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
-    more = audit(problems=3, runs=5, seed=3, counterexamples=0, progress=False)
+    few = run(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
+    assert few == run(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
+    more = run(problems=3, runs=5, seed=3, counterexamples=0, progress=False)
     assert more.pairs[: len(few.pairs)] == few.pairs
-    assert few.pairs != audit(problems=2, runs=5, seed=4, counterexamples=0, progress=False).pairs
+    assert few.pairs != run(problems=2, runs=5, seed=4, counterexamples=0, progress=False).pairs
 
 
 def test_the_problems_cover_what_the_audit_promises():
@@ -133,7 +133,7 @@ def test_a_false_bound_is_noticed(monkeypatch):
         return {bound: 0.05 * limit for bound, limit in right(problem, name).items()}
 
     monkeypatch.setattr(module, "_bounds", lowered)
-    assert audit(problems=4, runs=20, counterexamples=0, progress=False).row("Theorem 1").violations > 0
+    assert run(problems=4, runs=20, counterexamples=0, progress=False).row("Theorem 1").violations > 0
 
 
 def test_counterexamples_vary_and_have_no_initialisation():
@@ -156,4 +156,4 @@ def test_counterexamples_vary_and_have_no_initialisation():
 )
 def test_bad_arguments_are_refused(arguments, error):
     with pytest.raises(error, match="must be"):
-        audit(**arguments)
+        run(**arguments)

@@ -121,7 +121,7 @@ def test_a_remark_prints_its_claim_its_numbers_and_what_was_found():
     text = str(remarks.clusters((2,), runs=2)).splitlines()
     assert text[0].startswith("Clusters need")
     assert text[1].split() == ["clusters", "arms", "by", "theory", "played", "clusters", "met"]
-    assert text[2].split() == ["2", "48", "2", "2", "2"]
+    assert text[3].split() == ["2", "48", "2", "2", "2"]
     assert text[-1].endswith("as many samples as clusters.")
 
 

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from corrbandits import Correlated, Exponential, GaussianBandit, Implicit, experiment, simulate, theory
 from corrbandits.environments import landscapes
 from corrbandits.policies import UCL, CorrelatedUCL, KnowledgeGradient, Thompson
-from tests.support.databases import NEWLY
+from tests.support.commands import alone
 
 
 def memory(what):
@@ -38,8 +37,7 @@ def taken_at_last(policy):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of memory from /proc")
 @pytest.mark.parametrize("policy", [CorrelatedUCL(), UCL(), Thompson(), KnowledgeGradient(20)])
 def test_the_dense_engine_takes_no_more_than_one_covariance_per_run_in_flight(policy):
-    with ProcessPoolExecutor(1, mp_context=NEWLY) as alone:
-        assert alone.submit(taken_at_last, policy).result() <= 1.2 * 2 * 3025**2 * 8
+    assert alone(taken_at_last, policy) <= 1.2 * 2 * 3025**2 * 8
 
 
 BIG = """

@@ -1,5 +1,6 @@
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from corrbandits._core.single_thread import one_thread
 from corrbandits.environments import Environment, landscapes
 from corrbandits.policies import LimitPolicy
 from corrbandits.simulation import batches as ensemble
+from tests.support.commands import alone
 
 WHERE = landscapes.grid(3, 3)
 BANDIT = landscapes.draw(4 * Exponential(2.0), WHERE, noise_variance=1.0, seed=0, shape=(3, 3))
@@ -461,20 +463,16 @@ def test_times_may_come_in_any_order_and_twice():
     assert trace.data["time"].values.tolist() == [1, 3, 20]
 
 
-MEMORY = """
-import resource, sys, corrbandits as cb
-bandit = cb.GaussianBandit([0.0, 0.5, 1.0], 1.0)
-players = {"flat": (cb.UCL(a=1.2), cb.Independent(noise_variance=1.0, arms=3))}
-cb.simulate(players, bandit, int(sys.argv[1]), 2, record="summary", threads=2)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-"""
+def peak_of_a_summary(horizon):
+    """Return the most memory that this process has taken, in MB, after a simulation."""
+    players = {"flat": (UCL(a=1.2), Independent(noise_variance=1.0, arms=3))}
+    simulate(players, GaussianBandit([0.0, 0.5, 1.0], 1.0), horizon, 2, record="summary", threads=2)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3  # kilobytes on Linux
 
 
 def test_the_memory_of_a_summary_does_not_grow_with_the_horizon():
-    short, long = (
-        int(subprocess.check_output([sys.executable, "-c", MEMORY, str(horizon)])) / 1e3  # kilobytes on Linux
-        for horizon in (4_200_000, 8_400_000)  # both beyond the times whose widths are remembered
-    )
+    # both beyond the times whose widths are remembered
+    short, long = (alone(peak_of_a_summary, horizon) for horizon in (4_200_000, 8_400_000))
     assert long - short < 20  # a full record of the difference is 100 MB
 
 

@@ -17,10 +17,11 @@ from scipy.interpolate import RegularGridInterpolator
 
 import corrbandits as cb
 from corrbandits import plots
-from corrbandits.stress import figures as stress_plots
-from corrbandits.stress import panels as view
-from corrbandits.stress.page import charts as stress_charts
-from corrbandits.stress.page import html as stress_page
+from corrbandits._shell.numbers import number
+from corrbandits.stress import StressTest, figures, panels
+from corrbandits.stress.names import NOMINAL, axis_label, changes
+from corrbandits.stress.page import html as page_html
+from corrbandits.stress.page.charts import chart_data
 from tests.support.synthetic_stress import ACCURACY, CONFIDENCE, LENGTH, synthetic
 
 mpl.use("agg")
@@ -32,7 +33,7 @@ class Stand:
     """A stress test as the figures and the page need it."""
 
     def __init__(self, data, sentences=("Your prior helps.", "A length of 2 to 6 is safe.")):
-        self.data, self.said = data, list(sentences)
+        self.data, self.rows, self.said = data, StressTest(data).rows, list(sentences)
 
     def sentences(self):
         return self.said
@@ -52,7 +53,7 @@ class Stand:
 def expected(data, candidate, across, up, time=-1):
     """Return the ratios of a grid found setting by setting, NaN where there is none."""
     values = {name: data[name].values for name in ("accuracy", "confidence", "length")}
-    nominal = {"accuracy": view.NOMINAL[data.attrs["default_kind"]], "confidence": 1.0, "length": 1.0}
+    nominal = {"accuracy": NOMINAL[data.attrs["default_kind"]], "confidence": 1.0, "length": 1.0}
     (third,) = set(nominal) - {across, up}
     names = data["candidate"].values.tolist()
     regret = data["regret"].values[..., time]
@@ -77,10 +78,10 @@ def data():
 
 @pytest.fixture(scope="module")
 def html(data):
-    return stress_page.page(Stand(data))
+    return page_html.render(Stand(data))
 
 
-def panels(figure):
+def maps_of(figure):
     return [ax for ax in figure.axes if ax.images]
 
 
@@ -116,17 +117,17 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_heat_map_shows_the_ratios_of_mean_regret(shape):
     data = synthetic(**SHAPES[shape])
-    figure = stress_plots.grids(Stand(data))
-    pairs = view.PAIRS[:1] if shape == "no length" else view.PAIRS
-    shown = iter(panels(figure))
+    figure = figures.grids(Stand(data))
+    pairs = panels.PAIRS[:1] if shape == "no length" else panels.PAIRS
+    shown = iter(maps_of(figure))
     for candidate in ("printed", "plain"):
         for across, up in pairs:
             ax, ratios = next(shown), expected(data, candidate, across, up)
             np.testing.assert_allclose(np.exp(ax.images[0].get_array().filled(np.nan)), ratios, rtol=1e-9)
             numbers = [text.get_text() for text in ax.texts]
-            assert numbers == ([view.number(r, 2) for r in ratios.ravel()] if ratios.shape[1] <= 7 else [])
+            assert numbers == ([panels.ratio_text(r) for r in ratios.ravel()] if ratios.shape[1] <= 7 else [])
             values = np.unique(data[across].values[data["kind"].values == data.attrs["default_kind"]])
-            ticks = [float(text.get_text().replace("−", "-").replace(",", "")) for text in ax.get_xticklabels()]
+            ticks = [float(text.get_text().replace(",", "")) for text in ax.get_xticklabels()]
             assert ticks == pytest.approx(values[ax.get_xticks().astype(int)], rel=0.01)
     assert next(shown, None) is None
     assert_nothing_is_cut(figure)
@@ -134,7 +135,7 @@ def test_a_heat_map_shows_the_ratios_of_mean_regret(shape):
 
 def test_the_break_even_line_runs_where_the_interpolated_ratio_is_one(data):
     lines = 0
-    for ax in panels(stress_plots.grids(Stand(data))):
+    for ax in maps_of(figures.grids(Stand(data))):
         logs = ax.images[0].get_array()
         between = RegularGridInterpolator([np.arange(n) for n in logs.shape], logs.filled(np.nan))
         for contour in ax.collections:
@@ -152,8 +153,8 @@ def test_specks_of_a_break_even_line_are_left_out_and_numbers_stand_above_it():
     values[:, 4:] = 2.0  # a boundary across the map
     values[2, 1] = 1.0 + 1e-6  # and a speck
     ax = Figure().subplots()
-    grid = view.Grid("shift", "length", np.arange(6.0), np.arange(6.0), np.arange(36).reshape(6, 6))
-    stress_plots._draw_grid(ax, grid, values, 2.0)
+    grid = panels.Grid("shift", "length", np.arange(6.0), np.arange(6.0), np.arange(36).reshape(6, 6))
+    figures._draw_grid(ax, grid, values, 2.0)
     (line,) = ax.collections
     vertices = np.concatenate([path.vertices for path in line.get_paths()])
     np.testing.assert_allclose(vertices[:, 0], 3.5)
@@ -161,13 +162,13 @@ def test_specks_of_a_break_even_line_are_left_out_and_numbers_stand_above_it():
     assert all(text.get_zorder() > line.get_zorder() for text in ax.texts)
     values[:, 4:] = 0.5
     ax.clear()
-    stress_plots._draw_grid(ax, grid, values, 2.0)
+    figures._draw_grid(ax, grid, values, 2.0)
     assert sum(path.vertices.size for line in ax.collections for path in line.get_paths()) == 0
 
 
 def test_colours_of_the_page_reach_as_far_as_those_of_the_figure(data):
-    (top, *_) = panels(stress_plots.grids(Stand(data)))
-    assert np.log(stress_charts.charts(data)["bound"]) == pytest.approx(top.images[0].get_clim()[1])
+    (top, *_) = maps_of(figures.grids(Stand(data)))
+    assert np.log(chart_data(Stand(data))["limit"]) == pytest.approx(top.images[0].get_clim()[1])
 
 
 @pytest.mark.parametrize(
@@ -181,27 +182,27 @@ def test_colours_of_the_page_reach_as_far_as_those_of_the_figure(data):
     ],
 )
 def test_a_policy_is_told_by_what_is_not_usual(policy, words):
-    assert stress_page.short(policy if isinstance(policy, str) else repr(policy)) == words
+    assert page_html.short(policy if isinstance(policy, str) else repr(policy)) == words
 
 
 def test_without_a_break_even_there_is_no_line(data):
     always = data.copy(deep=True)
     always["regret"] = data["regret"].where(data["candidate"] == "uninformative", data["regret"] / 100)
-    figure = stress_plots.grids(Stand(always))
-    assert not any(ax.collections for ax in panels(figure))
-    maps = stress_charts.charts(always)["maps"]["printed"]["1000"]
+    figure = figures.grids(Stand(always))
+    assert not any(ax.collections for ax in maps_of(figure))
+    maps = chart_data(Stand(always))["maps"]["printed"]["1000"]
     assert [[trace["type"] for trace in traces] for traces in maps.values()] == [["heatmap"]] * 3
 
 
 def test_heat_maps_say_in_words_what_they_show(data):
-    figure = stress_plots.grids(Stand(data))
+    figure = figures.grids(Stand(data))
     texts = " | ".join(text for text, _ in written(figure))
     for words in (
         "prior means shifted by (reward)", "prior variance times", "prior length times", "printed index",
         "plain index", "prior helps", "prior hurts", "break-even", "the prior as given", "1,000 decisions",
     ):  # fmt: skip
         assert words in texts
-    for ax in panels(figure):
+    for ax in maps_of(figure):
         (frame,) = ax.patches
         assert (frame.get_x() + frame.get_width() / 2, frame.get_y() + frame.get_height() / 2) == pytest.approx((2, 2))
 
@@ -209,52 +210,52 @@ def test_heat_maps_say_in_words_what_they_show(data):
 def test_what_was_not_played_is_left_blank_and_a_candidate_never_played_is_left_out(data):
     holes = data.copy(deep=True)
     holes["regret"][0, 0] = np.nan
-    figure = stress_plots.grids(Stand(holes))
+    figure = figures.grids(Stand(holes))
     np.testing.assert_allclose(
-        np.exp(panels(figure)[0].images[0].get_array().filled(np.nan)),
+        np.exp(maps_of(figure)[0].images[0].get_array().filled(np.nan)),
         expected(holes, "printed", "accuracy", "confidence"),
     )
-    assert panels(figure)[0].texts[0].get_text() == "–"
+    assert maps_of(figure)[0].texts[0].get_text() == "–"
     holes["regret"][0] = np.nan
-    assert len(panels(stress_plots.grids(Stand(holes)))) == 3
-    names = [line.get_label() for line in stress_plots.curves(Stand(holes)).axes[0].lines]
+    assert len(maps_of(figures.grids(Stand(holes)))) == 3
+    names = [line.get_label() for line in figures.curves(Stand(holes)).axes[0].lines]
     assert "printed index" not in names
-    assert set(json.loads(json.dumps(stress_charts.charts(holes)))["maps"]) == {"plain"}
-    stress_page.page(Stand(holes))
+    assert set(json.loads(json.dumps(chart_data(Stand(holes))))["maps"]) == {"plain"}
+    page_html.render(Stand(holes))
     with pytest.raises(ValueError, match="printed or plain, and uninformative"):
-        stress_plots.grids(Stand(data.where(data["candidate"] == "plain")))
+        figures.grids(Stand(data.where(data["candidate"] == "plain")))
 
 
 def test_a_policy_with_one_index_is_called_the_policy(data):
-    one = data.sel(candidate=["plain", "uninformative"])
-    for figure in (stress_plots.grids(Stand(one)), stress_plots.curves(Stand(one))):
+    one = data.sel(candidate=["plain", "uninformative"]).assign_attrs(candidate="plain")
+    for figure in (figures.grids(Stand(one)), figures.curves(Stand(one))):
         texts = [text for text, _ in written(figure)]
-        assert "the policy" in texts
+        assert "policy" in texts
         assert "plain index" not in texts
         assert "at the corners" not in texts
-    assert "They were not played" in stress_page.page(Stand(one))
+    assert "They were not played" in page_html.render(Stand(one))
 
 
 def test_zero_regret_is_drawn_and_nothing_is_divided_by_zero(data):
-    for name, draw in (("printed", stress_plots.grids), ("uninformative", stress_plots.curves)):
+    for name, draw in (("printed", figures.grids), ("uninformative", figures.curves)):
         none = data.copy(deep=True)
         none["regret"] = data["regret"].where(data["candidate"] != name, data["regret"] * 0)
         assert written(draw(Stand(none)))
-        stress_page.embedded(stress_charts.charts(none))  # refuses what is no number
+        page_html.embedded(chart_data(Stand(none)))  # refuses what is no number
 
 
 def test_one_run_has_no_band_but_is_drawn(data):
     one = data.isel(run=[0])
-    assert np.isnan(view.bands(one)["low"].values).all()
-    assert_nothing_is_cut(stress_plots.curves(Stand(one)))
-    assert "(" not in re.findall("<td>(.*?)</td>", stress_page.page(Stand(one)))[1]
+    assert np.isnan(panels.bands(Stand(one))["low"].values).all()
+    assert_nothing_is_cut(figures.curves(Stand(one)))
+    assert "(" not in re.findall("<td>(.*?)</td>", page_html.render(Stand(one)))[1]
 
 
 def test_a_curve_shows_means_and_intervals(data):
     from scipy.stats import t
 
-    figure = stress_plots.curves(Stand(data))
-    labels = [view.label(data, name) for name in (*ACCURACY, "confidence", "length")]
+    figure = figures.curves(Stand(data))
+    labels = [axis_label(name, data.attrs) for name in (*ACCURACY, "confidence", "length")]
     assert [ax.get_xlabel() for ax in figure.axes[:6]] == labels
     shift = figure.axes[0]
     line = next(line for line in shift.lines if line.get_label() == "printed index")
@@ -272,15 +273,15 @@ def test_a_curve_shows_means_and_intervals(data):
 
 
 def test_a_kind_s_curve_goes_through_the_prior_as_given_though_that_is_listed_once(data):
-    by_name = {curve.factor: curve for curve in view.curves(data)}
+    by_name = {curve.factor: curve for curve in panels.curves(data)}
     assert set(by_name) == {*ACCURACY, "confidence", "length"}
     for kind, values in ACCURACY.items():
         np.testing.assert_array_equal(by_name[kind].x, values)
     np.testing.assert_array_equal(by_name["confidence"].x, CONFIDENCE)
     np.testing.assert_array_equal(by_name["length"].x, LENGTH)
-    given = {int(curve.settings[np.isclose(curve.x, view.NOMINAL[name])][0]) for name, curve in by_name.items()}
+    given = {int(curve.settings[np.isclose(curve.x, NOMINAL[name])][0]) for name, curve in by_name.items()}
     assert len(given) == 1
-    assert view.words(data, given.pop()) == ["as given"]
+    assert changes(panels.settings(data)[given.pop()]) == ["as given"]
 
 
 def test_values_of_a_curve_alone_do_not_tear_holes_into_a_grid():
@@ -291,26 +292,26 @@ def test_values_of_a_curve_alone_do_not_tear_holes_into_a_grid():
     import xarray as xr
 
     more = xr.concat([data, fine], "setting")
-    assert [grid.settings.shape for grid in view.pair_grids(more)] == [(5, 5)] * 3
-    assert 3.3 in view.curves(more)[0].x
+    assert [grid.settings.shape for grid in panels.pair_grids(more)] == [(5, 5)] * 3
+    assert 3.3 in panels.curves(more)[0].x
 
 
 def test_at_the_corners_every_belief_is_shown(data):
-    figure = stress_plots.curves(Stand(data))
+    figure = figures.curves(Stand(data))
     (ax,) = (ax for ax in figure.axes if ax.get_title(loc="left") == "at the corners")
     assert [label.get_text() for label in ax.get_xticklabels()] == [
-        f"means shifted by {x}\nvariance × {y}" for x in ("−23.4", "23.4") for y in ("0.01", "100")
+        f"means shifted by {x}\nvariance × {y}" for x in ("-23.4", "23.4") for y in ("0.01", "100")
     ]
     shown = {c.get_label(): c.lines[0].get_ydata() for c in ax.containers}
-    assert set(shown) == {"printed index", "plain index", "prior elimination", "refitting"}
-    corner = view.corners(data)[0]
+    assert set(shown) == {"printed index", "plain index", "elimination", "refitting"}
+    corner = panels.corners(data)[0]
     np.testing.assert_allclose(shown["refitting"][0], np.nanmean(data["regret"].values[4, corner, :, -1]))
 
 
 def test_the_same_test_gives_the_same_figures_and_page(data, html):
-    first, second = (plots.drawn(stress_plots.grids(Stand(data)), ".pdf") for _ in range(2))
+    first, second = (plots.drawn(figures.grids(Stand(data)), ".pdf") for _ in range(2))
     assert first == second
-    assert stress_page.page(Stand(data)) == html
+    assert page_html.render(Stand(data)) == html
 
 
 class Outline(HTMLParser):
@@ -350,7 +351,7 @@ def test_the_page_is_whole_and_accessible(html):
     outline = Outline(html)
     assert outline.open == []
     assert outline.of("html") == [{"lang": "en"}]
-    assert stress_page.TITLE in outline.texts
+    assert page_html.TITLE in outline.texts
     levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
@@ -370,8 +371,8 @@ def test_the_page_asks_nobody_for_anything(html):
     assert all(address.startswith("data:") for address in addresses)
     assert not outline.of("link")
     assert not outline.of("iframe")
-    assert "url(" not in stress_page.STYLE
-    assert "http" not in stress_page.STYLE + stress_page.SCRIPT
+    assert "url(" not in page_html.asset("page.css")
+    assert "http" not in page_html.asset("page.css") + page_html.asset("page.js")
     (rules,) = (a["content"] for a in outline.of("meta") if a.get("http-equiv") == "Content-Security-Policy")
     assert rules.startswith("default-src 'none'; ")
     assert "script-src 'sha256-" in rules
@@ -384,7 +385,7 @@ def test_the_page_asks_nobody_for_anything(html):
 def test_the_page_says_every_sentence_and_holds_the_whole_table(data):
     said = ["Your prior helps unless its means are off by > 14.", "A length of 2 to 6 is safe.", "Third."]
     test = Stand(data, said)
-    outline = Outline(stress_page.page(test))
+    outline = Outline(page_html.render(test))
     for sentence in said:
         assert sentence in outline.texts
     (link,) = (attrs for attrs in outline.of("a") if "download" in attrs)
@@ -400,7 +401,7 @@ def test_the_numbers_in_the_page_are_those_of_the_test(data, html):
     for k, time in enumerate(data["time"].values):
         for candidate in ("printed", "plain"):
             for (across, up), name in zip(
-                view.PAIRS, ("shift-confidence", "shift-length", "confidence-length"), strict=True
+                panels.PAIRS, ("shift-confidence", "shift-length", "confidence-length"), strict=True
             ):
                 z = numbers["maps"][candidate][str(time)][name][0]["z"]
                 np.testing.assert_allclose(np.exp(z), expected(data, candidate, across, up, k), rtol=1e-9)
@@ -408,7 +409,7 @@ def test_the_numbers_in_the_page_are_those_of_the_test(data, html):
         assert curve["x"] == list(LENGTH)
     hover = numbers["maps"]["printed"]["1000"]["shift-confidence"][0]["hovertext"][0][0]
     mean = data["regret"].values[0, 0, :, -1].mean()
-    assert hover.startswith(f"<b>means shifted by −23.4, variance × 0.01</b><br>regret {view.number(mean, 4)} reward (")
+    assert hover.startswith(f"<b>means shifted by -23.4, variance × 0.01</b><br>regret {number(mean, 4)} reward (")
     assert hover.endswith("times the uninformative prior's: it hurts")
     assert numbers["said"]["printed"]["1000"].startswith("Printed index, after 1,000 decisions: it helps at ")
 
@@ -416,15 +417,15 @@ def test_the_numbers_in_the_page_are_those_of_the_test(data, html):
 def test_plotly_knows_everything_that_is_asked_of_it(data):
     import plotly.graph_objects as go
 
-    figures = stress_charts.charts(data)
-    for name, layout in figures["layouts"].items():
-        traces = (figures["maps"]["printed"]["1000"] | figures["curves"]["1000"])[name]
+    charts = chart_data(Stand(data))
+    for name, layout in charts["layouts"].items():
+        traces = (charts["maps"]["printed"]["1000"] | charts["curves"]["1000"])[name]
         go.Figure(data=traces, layout=layout)  # refuses a property it does not know
 
 
 def test_hostile_text_stays_text(data):
     hostile = data.assign_attrs(policy=HOSTILE, truth=HOSTILE, units=HOSTILE, version=HOSTILE)
-    outline = Outline(stress_page.page(Stand(hostile, [HOSTILE, HOSTILE])))
+    outline = Outline(page_html.render(Stand(hostile, [HOSTILE, HOSTILE])))
     assert outline.open == []
     assert len(outline.scripts) == 3
     assert not outline.of("img")
@@ -432,7 +433,7 @@ def test_hostile_text_stays_text(data):
     assert outline.texts.count(HOSTILE) >= 4
     titles = numbers_of(outline)["layouts"]["shift-length"]["xaxis"]["title"]["text"]
     assert "<" not in titles  # plotly would take it for a tag
-    figure = stress_plots.grids(Stand(data.assign_attrs(units=r"$\foo{$")))
+    figure = figures.grids(Stand(data.assign_attrs(units=r"$\foo{$")))
     assert any(r"\$\foo{\$" in text for text, _ in written(figure))  # no formula begins
 
 

@@ -1,13 +1,52 @@
-"""Commands of `corrbandits`, each in a process of its own that has imported everything: where that is not the point."""
+"""Functions and commands in this process or in one that has imported everything: where starting is not the point."""
 
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from corrbandits.cli import entry
 from tests.support.databases import NEWLY
+
+PROGRAM = Path(sys.executable).parent / "corrbandits"
+"""The program itself, for tests of how it starts, is interrupted or writes to its terminal."""
+
+SMALL = """\
+[arms]
+grid = [3, 3]
+[truth]
+means = [0, 1, 2, 3, 4, 5, 4, 3, 2]
+noise_variance = 1.0
+[priors.flat]
+variance = inf
+[priors.smooth]
+mean = 2.0
+kernel = { name = "exponential", length = 2.0, variance = 4.0 }
+[policies.one]
+rule = "UCL"
+prior = "flat"
+a = 1.5
+[policies.two]
+rule = "CorrelatedUCL"
+prior = "smooth"
+a = 1.5
+[run]
+horizon = 60
+runs = 7
+seed = 3
+"""
+
+
+def alone(function: Callable[..., Any], *arguments: object) -> Any:
+    """Return what a function of a test's file returns in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=NEWLY) as process:
+        return process.submit(function, *arguments).result()
 
 
 def corrbandits(
@@ -38,3 +77,16 @@ def _main(arguments: list[str], directory: Path, environment: dict[str, str], fi
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), descriptor)
     sys.argv = ["corrbandits", *arguments]
     main()
+
+
+def here(monkeypatch, *arguments):
+    """Run the program in this process; return its exit code."""
+    monkeypatch.setattr(sys, "argv", ["corrbandits", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        entry.main()
+    return stop.value.code
+
+
+def contents(directory):
+    """Return the bytes of every file in a directory, by name."""
+    return {path.name: path.read_bytes() for path in directory.iterdir()}

@@ -40,6 +40,7 @@ def synthetic(*, accuracy=ACCURACY, confidence=CONFIDENCE, length=LENGTH, kind="
     about = {
         "horizon": TIMES[-1], "runs": runs, "seed": 0, "version": "0.1.0", "default_kind": kind, "units": "reward",
         "truth": "two peaks on a 10 x 10 grid", "policy": "CorrelatedUCL(K=4.13, a=3.284, nu=1.0)",
+        "candidate": "printed",
     }  # fmt: skip
     return xr.Dataset(
         {

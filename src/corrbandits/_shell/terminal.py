@@ -1,4 +1,4 @@
-"""Tables and text for a terminal: every name as it is written, whatever signs it has."""
+"""Tables and text for a terminal: every name as it is written, whatever characters it has."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ WIDTH = 80
 PIPED = 120
 """The columns of what is printed into a file or a pipe."""
 
+UNFOLDED = 1_000
+"""More columns than any table has."""
+
 _PLAIN = str.maketrans({"±": "+-", "·": ".", "░": ":", "▒": "+", "▓": "%", "█": "@", "…": "..."})
 
 
@@ -35,7 +38,7 @@ def table(headings: Iterable[str], rows: Iterable[Sequence[str]], left: int = 1,
 
 
 def console(file: Any = None, *, width: int | None = None, colour: bool = True) -> Console:
-    """Return a console that takes nothing in a text for markup, an emoji or a number to be coloured."""
+    """Return a console that prints text as it is: no markup, no emoji, no coloured numbers."""
     from rich.console import Console
 
     if width is None and not (file or sys.stdout).isatty():
@@ -57,8 +60,13 @@ def text(parts: Iterable[Any], width: int = WIDTH) -> str:
     return file.getvalue().removesuffix("\n")
 
 
+def lines(part: Table) -> str:
+    """Return a table as text that no width folds, for `str`."""
+    return text([part], UNFOLDED)
+
+
 def say(sentences: Iterable[str]) -> None:
-    """Print sentences, each on a line of its own: for a terminal it is folded between words, a pipe has it whole."""
+    """Print sentences, each on its own line: folded between words on a terminal, whole in a file or a pipe."""
     for sentence in sentences:
         if _fits(sentence):  # then rich, which takes long to load, has nothing to do
             sys.stdout.write(_writable(sentence, sys.stdout.encoding or "utf-8") + "\n")
@@ -73,7 +81,7 @@ def _fits(sentence: str) -> bool:
 
 
 def show(parts: Iterable[Any], where: Console) -> None:
-    """Print parts one after another; where blocks cannot be written, other signs stand for them."""
+    """Print parts one after another; characters that cannot be written are replaced."""
     with where.capture() as captured:
         for part in parts:
             where.print(part)
@@ -82,7 +90,7 @@ def show(parts: Iterable[Any], where: Console) -> None:
 
 
 def _writable(text: str, encoding: str) -> str:
-    """Return a text with plain signs for those that cannot be written."""
+    """Return a text with plain characters for those that cannot be written."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

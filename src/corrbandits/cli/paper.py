@@ -72,7 +72,7 @@ def audit(
     Takes random problems and twenty like the counterexample to Theorem 2 as printed; writes audit.csv.
     """
     from corrbandits._shell import outputs
-    from corrbandits.paper.audit import audit as run
+    from corrbandits.paper.audit import run
 
     outputs.make_directory(out)
     found = run(problems, runs, seed)

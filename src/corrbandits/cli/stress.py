@@ -27,7 +27,7 @@ def stress(
     After a kill or Ctrl-C the same command with the same --checkpoint goes on where it was.
     """
     from corrbandits._shell import outputs
-    from corrbandits.stress import stress_test
+    from corrbandits.stress import run
     from corrbandits.stress.experiment import load
     from corrbandits.stress.files import write
 
@@ -36,7 +36,7 @@ def stress(
     if seed is not None:
         described["seed"] = seed
     with saying_what_is_saved(checkpoint):
-        test = stress_test(**described, checkpoint=checkpoint, threads=threads)
+        test = run(**described, checkpoint=checkpoint, threads=threads)
         with outputs.results(out, inputs=[experiment]) as files:
             write(files, name, test)
     typer.echo("\n".join(test.sentences()))

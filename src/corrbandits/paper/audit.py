@@ -18,6 +18,8 @@ import numpy as np
 from corrbandits import theory
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
+from corrbandits._shell import terminal
+from corrbandits._shell.numbers import number
 from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
 from corrbandits.environments import GaussianBandit
@@ -89,7 +91,7 @@ class Row:
 class AuditReport:
     """Every pair that was compared; `rows` sums them up per bound.
 
-    >>> report = audit(problems=1, counterexamples=0, runs=20, seed=0)
+    >>> report = run(problems=1, counterexamples=0, runs=20, seed=0)
     >>> report.row("Theorem 1").violations
     0
     """
@@ -119,15 +121,13 @@ class AuditReport:
         return _csv(self.pairs, Pair) if pairs else _csv(self.rows, Row)
 
     def __str__(self) -> str:
-        head = ("problems", "bound", "pairs", "violations", "not vacuous", "tightness", "largest")
-        lines = [head, *(_cells(row) for row in self.rows)]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        heads = "problems", "bound", "pairs", "violations", "not vacuous", "tightness", "largest"
         return "\n".join(
             [
                 f"{self.problems} random problems with {self.runs} runs, {self.counterexamples} like the "
                 f"counterexample with {COUNTEREXAMPLE_RUNS}, seed {self.seed}",
-                *("  ".join(map(_padded, range(len(head)), line, widths)) for line in lines),
-                f"violations: mean counts above the bound by more than {MARGIN:g} standard errors",
+                terminal.lines(terminal.table(heads, map(_cells, self.rows), left=2)),
+                f"violations: mean counts above the bound by more than {number(MARGIN)} standard errors",
                 "tightness, largest: median and maximum of mean count / bound, where the bound is not vacuous",
             ]
         )
@@ -140,7 +140,7 @@ class AuditReport:
         return found
 
 
-def audit(
+def run(
     problems: int = 200, runs: int = 100, seed: int = 0, progress: bool | None = None, counterexamples: int = 20
 ) -> AuditReport:
     """Return the comparison of simulated mean counts with every bound, over random problems and counterexamples.
@@ -152,12 +152,12 @@ def audit(
     counterexamples = checks.integer("counterexamples", counterexamples, least=0)
     pairs: list[Pair] = []
     with bar(problems + counterexamples, progress, "auditing the bounds") as show:
-        for number in range(problems):
-            pairs += compare(random_problem(seed, number), runs)
-            show(number + 1)
-        for number in range(counterexamples):
-            pairs += compare(counterexample_problem(seed, number), COUNTEREXAMPLE_RUNS)
-            show(problems + number + 1)
+        for done in range(problems):
+            pairs += compare(random_problem(seed, done), runs)
+            show(done + 1)
+        for done in range(counterexamples):
+            pairs += compare(counterexample_problem(seed, done), COUNTEREXAMPLE_RUNS)
+            show(problems + done + 1)
     return AuditReport(tuple(pairs), problems, counterexamples, runs, seed)
 
 
@@ -288,10 +288,6 @@ def _row(kind: str, bound: str, pairs: list[Pair]) -> Row:
 def _cells(row: Row) -> tuple[str, ...]:
     numbers = f"{row.share_informative:.1%}", f"{row.tightness:.3f}", f"{row.largest:.2f}"
     return (row.problems, row.bound, f"{row.pairs:,}", f"{row.violations:,}", *numbers)
-
-
-def _padded(column: int, cell: str, width: int) -> str:
-    return cell.ljust(width) if column < 2 else cell.rjust(width)
 
 
 def _csv(records: tuple[Any, ...], kind: type) -> str:

@@ -23,13 +23,14 @@ import numpy as np
 from corrbandits import theory
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
+from corrbandits._shell import terminal
+from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Correlated, Independent
 from corrbandits.environments import Environment, GaussianBandit, landscapes
 from corrbandits.kernels import Exponential
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
 from corrbandits.simulation.simulator import simulate
 from corrbandits.simulation.trace import Trace
-from corrbandits.stress.sentences import said
 
 __all__ = ["Remark", "clusters", "confidence", "long_run", "true_scale", "wrong_scale"]
 
@@ -44,9 +45,10 @@ class Remark:
 
     >>> print(Remark("more is less", {"more": np.array([1.0, 10.0]), "less": np.array([1234.5, 0.5])}, "It is."))
     more is less
-       more   less
-          1  1,230
-         10    0.5
+    more    less
+    ────────────
+       1   1,230
+      10     0.5
     It is.
     """
 
@@ -55,10 +57,8 @@ class Remark:
     found: str
 
     def __str__(self) -> str:
-        rows = [list(self.columns), *([said(x) for x in row] for row in zip(*self.columns.values(), strict=True))]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([self.claim, *(f"   {line}" for line in lines), self.found])
+        rows = ([number(x) for x in row] for row in zip(*self.columns.values(), strict=True))
+        return "\n".join([self.claim, terminal.lines(terminal.table(self.columns, rows, left=0)), self.found])
 
 
 def confidence(
@@ -87,9 +87,9 @@ def confidence(
     return Remark(
         "Confidence helps a prior whose means are right and hurts one whose means are wrong (remark on Theorem 1).",
         {**columns, **errors, "uninformative": flat},
-        f"From variance {said(variances[-1])} to {said(variances[0])} the regret goes from {said(right[-1])} to "
-        f"{said(right[0])} if the means are right, and from {said(swapped[-1])} to {said(swapped[0])} if high and "
-        f"low are swapped; the uninformative prior's is {said(flat[0])}.",
+        f"From variance {number(variances[-1])} to {number(variances[0])} the regret goes from {number(right[-1])} to "
+        f"{number(right[0])} if the means are right, and from {number(swapped[-1])} to {number(swapped[0])} if high "
+        f"and low are swapped; the uninformative prior's is {number(flat[0])}.",
     )
 
 
@@ -128,8 +128,8 @@ def long_run(*, variance: float = 0.3, horizon: int = 100_000, runs: int = 40, s
             "error of it": error[1],
             "theory's lead": np.full(len(times), float(bandit.gaps.sum()) / variance),
         },
-        f"In the last decade the uninformative prior's regret grew by {said(growth)}, the lead of the right prior "
-        f"changed by {said(change)}.",
+        f"In the last decade the uninformative prior's regret grew by {number(growth)}, the lead of the right prior "
+        f"changed by {number(change)}.",
     )
 
 
@@ -151,7 +151,7 @@ def clusters(
     >>> clusters((2, 4), runs=2).columns["by theory"].tolist()
     [2.0, 4.0]
     """
-    rows = [_cluster_row(number, arms // number, variance, epsilon, runs, seed) for number in numbers]
+    rows = [_cluster_row(count, arms // count, variance, epsilon, runs, seed) for count in numbers]
     by_theory, played, visited = np.array(rows, float).T
     left = variance * (1 - (1 - epsilon) ** 2 * variance / (variance + NOISE_VARIANCE))
     equal = (by_theory == numbers).all() and (played == numbers).all() and (visited == numbers).all()
@@ -159,13 +159,13 @@ def clusters(
         "Clusters need as many initial samples as there are clusters (remark on initialisation).",
         {
             "clusters": np.array(numbers, float),
-            "arms": np.array([arms // number * number for number in numbers], float),
+            "arms": np.array([arms // count * count for count in numbers], float),
             "by theory": by_theory,
             "played": played,
             "clusters met": visited,
         },
-        f"One sample leaves its cluster a variance of {said(left)}, and {said(NOISE_VARIANCE)} is the threshold: "
-        f"{'as many samples as clusters' if equal else f'up to {said(max(by_theory / numbers))} per cluster'}.",
+        f"One sample leaves its cluster a variance of {number(left)}, and {number(NOISE_VARIANCE)} is the threshold: "
+        f"{'as many samples as clusters' if equal else f'up to {number(max(by_theory / numbers))} per cluster'}.",
     )
 
 
@@ -201,9 +201,9 @@ def true_scale(
             "share printed": share[:, 0],
             "share plain": share[:, 1],
         },
-        f"From length {said(lengths[0])} to {said(lengths[-1])} the initial samples go from {initial[0]} to "
-        f"{initial[-1]}, and the regret from {said(100 * share[0, 1])} to {said(100 * share[-1, 1])} % of the "
-        f"uninformative prior's with the plain index, {said(100 * share[-1, 0])} % with the printed one.",
+        f"From length {number(lengths[0])} to {number(lengths[-1])} the initial samples go from {initial[0]} to "
+        f"{initial[-1]}, and the regret from {number(100 * share[0, 1])} to {number(100 * share[-1, 1])} % of the "
+        f"uninformative prior's with the plain index, {number(100 * share[-1, 0])} % with the printed one.",
     )
 
 
@@ -237,22 +237,22 @@ def wrong_scale(
             "error of printed": error[:, 0],
             "error of plain": error[:, 1],
         },
-        f"At {said(factors[-1])} times the true length the regret is {said(ratio[-1, 1])} times the bound with the "
-        f"plain index and {said(ratio[-1, 0])} with the printed one; with the true length, {said(ratio[0, 1])} and "
-        f"{said(ratio[0, 0])}.",
+        f"At {number(factors[-1])} times the true length the regret is {number(ratio[-1, 1])} times the bound with the "
+        f"plain index and {number(ratio[-1, 0])} with the printed one; with the true length, {number(ratio[0, 1])} and "
+        f"{number(ratio[0, 0])}.",
     )
 
 
-def _cluster_row(number: int, size: int, variance: float, epsilon: float, runs: int, seed: int) -> tuple[float, ...]:
+def _cluster_row(count: int, size: int, variance: float, epsilon: float, runs: int, seed: int) -> tuple[float, ...]:
     """Return the initial samples by theory, the most in simulation, and the fewest clusters these lay in."""
-    sizes = [checks.integer("arms per cluster", size, least=1)] * number
+    sizes = [checks.integer("arms per cluster", size, least=1)] * count
     shape = {"variance": variance, "epsilon": epsilon}
     prior = Correlated(covariance=landscapes.cluster_covariance(sizes, **shape), noise_variance=NOISE_VARIANCE)
     bandit = landscapes.clusters(sizes, noise_variance=NOISE_VARIANCE, seed=seed, **shape)
     expected = len(theory.initialisation(prior, 1.0))
-    trace = simulate({"correlated": (CorrelatedUCL(a=A), prior)}, bandit, max(expected, number) + 5, runs, seed)
+    trace = simulate({"correlated": (CorrelatedUCL(a=A), prior)}, bandit, max(expected, count) + 5, runs, seed)
     initial = trace.data["initialisation"].values[0]
-    labels = np.repeat(np.arange(number), size)
+    labels = np.repeat(np.arange(count), size)
     met = [len(set(labels[arms[:n]])) for arms, n in zip(trace.data["arms"].values[0], initial, strict=True)]
     return float(expected), float(initial.max()), float(min(met))
 
@@ -262,14 +262,14 @@ def _scales(
 ) -> tuple[Array, ...]:
     """Return regret and arms tried by surface and policy (printed, plain, flat), and the lower bound by surface."""
     where, prior, regret, tried, bound = landscapes.grid(SIDE, SIDE), _smooth(assumed, noise), [], [], []
-    for number in range(surfaces):
-        surface = landscapes.draw(VARIANCE * Exponential(true), where, noise_variance=noise, seed=seed + number)
+    for k in range(surfaces):
+        surface = landscapes.draw(VARIANCE * Exponential(true), where, noise_variance=noise, seed=seed + k)
         players: dict[str, tuple[Policy, Belief]] = {
             "printed": (CorrelatedUCL(a=A), prior),
             "plain": (CorrelatedUCL(a=A, factor=False), prior),
             "flat": (UCL(a=A), _flat(surface)),
         }
-        trace = _played(players, surface, horizon, runs, seed + number)
+        trace = _played(players, surface, horizon, runs, seed + k)
         regret.append(_last(trace, "mean"))
         tried.append((trace.counts.values > 0).sum(axis=2).mean(axis=1))
         bound.append(float(theory.lai_robbins(surface, horizon, times=[horizon])[0]))

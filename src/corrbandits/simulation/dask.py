@@ -37,8 +37,9 @@ def is_client(thing: Any) -> bool:
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Yield a client of the scheduler at an address such as tcp://127.0.0.1:8786; Dask's own log is silent from then.
+    """Yield a client of the scheduler at an address such as tcp://127.0.0.1:8786; from then on Dask logs nothing.
 
+    Nor do the libraries whose event loop it runs on: a heartbeat that finds its connection closed is an error to them.
     This is for the command line, which says in one message what went wrong.
     """
     try:
@@ -49,11 +50,9 @@ def connected(address: str) -> Iterator[Any]:
             "Install it: pip install 'corrbandits[distributed]'"
         ) from error
     _refuse_unlike_an_address(address)
-    for name in (
-        "distributed",
-        *(known for known in logging.root.manager.loggerDict if known.startswith("distributed.")),
-    ):
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client: Any = distributed.Client(address, timeout=PATIENCE_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

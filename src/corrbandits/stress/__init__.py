@@ -12,6 +12,6 @@
 Any other rule than `CorrelatedUCL` plays as it is, under the name "plain", and also the flat prior.
 """
 
-from corrbandits.stress.result import StressTest, stress_test
+from corrbandits.stress.result import StressTest, run
 
-__all__ = ["StressTest", "stress_test"]
+__all__ = ["StressTest", "run"]

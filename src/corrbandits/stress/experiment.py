@@ -45,7 +45,7 @@ DRAWS = 20
 
 
 def load(path: str | os.PathLike[str], policy: str | None = None) -> dict[str, Any]:
-    """Return the arguments of `stress_test` that an experiment file describes; `policy` outdoes the file's own.
+    """Return the arguments of `stress.run` that an experiment file describes; `policy` overrides the file's.
 
     What is wrong in it is an `ExperimentError` with the file, the line and the remedy.
     """
@@ -109,7 +109,7 @@ def _prior(top: Table, table: Table, policy: str, arms: Arms, environment: Envir
 
 
 def _varied(table: Table, horizon: int) -> dict[str, Any]:
-    """Return what is varied, as far as the table says; refuse here, with its line, what `stress_test` would."""
+    """Return what is varied, as far as the table says; refuse here, with its line, what `stress.run` would."""
     values, found = table.values, {}
     with table.blame("kinds"):
         kinds = values.get("kinds", KINDS)

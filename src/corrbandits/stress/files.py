@@ -5,7 +5,7 @@ from __future__ import annotations
 from corrbandits._shell.outputs import Results
 from corrbandits.experiment.results import write_figure
 from corrbandits.stress import figures
-from corrbandits.stress.page import html
+from corrbandits.stress.page import render
 from corrbandits.stress.result import StressTest
 
 
@@ -13,6 +13,6 @@ def write(files: Results, name: str, test: StressTest) -> None:
     """Write a test as NAME.csv, .nc and .html, and its figures as NAME-grids and NAME-curves (.png, .pdf)."""
     files.write(f"{name}.csv", test.to_csv().encode())
     files.write(f"{name}.nc", test.to_netcdf())
-    files.write(f"{name}.html", html.page(test).encode())
+    files.write(f"{name}.html", render(test).encode())
     write_figure(files, f"{name}-grids", figures.grids(test))
     write_figure(files, f"{name}-curves", figures.curves(test))

@@ -3,10 +3,11 @@
 name             meaning
 level            mean regret at the horizon with the uninformative prior
 given            mean regret at the horizon with the prior as it was given
+verdict          what a prior does at a setting and time: it helps, hurts or makes no difference
 break-even       where a curve of mean regret crosses the level, between two settings on a straight line
                  (of the logarithm, for the factors on variance and length)
-safe             settings from one break-even to the next, about the prior as given if that helps, or else about the
-                 best setting of the curve: there the regret is no more than with the uninformative prior
+safe             settings from one break-even to the next, around the prior as given if that is safe, otherwise around
+                 the best setting of the curve: there the regret is no more than with the uninformative prior
 worst            the largest mean regret over settings
 initial          mean number of steps of initialisation with the prior as given, or at another setting
 one mean         the setting of the kind scale at 0: every arm has the average of the prior's means
@@ -19,14 +20,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from corrbandits.stress.names import FIXED, HELD, SURVIVORS, UNINFORMATIVE
 from corrbandits.stress.priors import AS_GIVEN
-
-UNINFORMATIVE, FIXED, SURVIVORS = "uninformative", ("printed", "plain"), ("elimination", "refitting")
-HELD = "fixed"
-"""The name, in the CSV, of the fixed prior in just the runs in which survivors were played."""
 
 TIE = 0.02
 """Two regrets are alike if they differ by no more than this share of the larger."""
+
+HELPS, HURTS, NEITHER = "helps", "hurts", "makes no difference"
 
 
 class Row(NamedTuple):
@@ -118,10 +118,14 @@ def _crossing(one: tuple[float, float], other: tuple[float, float], level: float
 
 
 def verdict(given: float, level: float) -> str:
-    """Return what a prior does whose regret is the one, if it is the other without."""
+    """Return what a prior does, by its mean regret and that of the uninformative prior.
+
+    >>> verdict(97.0, 100.0), verdict(98.5, 100.0), verdict(103.0, 100.0)
+    ('helps', 'makes no difference', 'hurts')
+    """
     if alike(given, level):
-        return "makes no difference"
-    return "helps" if given < level else "hurts"
+        return NEITHER
+    return HELPS if given < level else HURTS
 
 
 def alike(one: float, other: float) -> bool:
@@ -143,8 +147,8 @@ def _over_time(table: Sequence[Row], main: str, kind: str) -> Found:
     given = {row.time: row.mean for row in table if row[:5] == (main, kind, AS_GIVEN[kind], 1.0, 1.0)}
     return {
         "times": sorted(given),
-        "helps_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == "helps"],
-        "hurts_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == "hurts"],
+        "helps_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == HELPS],
+        "hurts_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == HURTS],
     }
 
 

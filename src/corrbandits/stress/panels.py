@@ -1,10 +1,11 @@
-"""What the figures and the page of a stress test show: its bands, pair grids, curves and corners, out of its data.
+"""What the figures and the page of a stress test show: its bands, pair grids, curves and corners.
 
 | name      | meaning                                                                                               |
 |-----------|-------------------------------------------------------------------------------------------------------|
 | setting   | one prior among those tried: a kind and amount of inaccuracy, factors on the variance and the length  |
 | nominal   | the value of a factor that leaves the prior as it was given                                           |
-| ratio     | mean regret with the prior over that of the uninformative prior: below 1 it helps, above 1 it hurts   |
+| ratio     | mean regret with the prior over that of the uninformative prior                                       |
+| verdict   | whether the prior helps, hurts or makes no difference there, as `findings` has it                     |
 """
 
 from __future__ import annotations
@@ -15,41 +16,23 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from corrbandits._shell.numbers import number
+from corrbandits.stress.findings import verdict
+from corrbandits.stress.names import FIXED, HELD, NOMINAL, SURVIVORS, UNINFORMATIVE, candidate_name, changes
+from corrbandits.stress.priors import KINDS, Setting
+
 if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
-FIXED, SURVIVORS, BASELINE = ("printed", "plain"), ("elimination", "refitting"), "uninformative"
+    from corrbandits.stress.result import StressTest
+
 PAIRS = (("accuracy", "confidence"), ("accuracy", "length"), ("confidence", "length"))
-KINDS = ("shift", "scale", "noise", "swap")
-NOMINAL = {"shift": 0.0, "scale": 1.0, "noise": 0.0, "swap": 0.0, "confidence": 1.0, "length": 1.0}
-NAMES = {
-    "printed": "printed index",
-    "plain": "plain index",
-    "elimination": "prior elimination",
-    "refitting": "refitting",
-    "uninformative": "uninformative prior",
-}
-LABELS = {
-    "shift": "prior means shifted by{units}",
-    "scale": "prior means' contrast times",
-    "noise": "noise on prior means{units}",
-    "swap": "high and low swapped (share)",
-    "confidence": "prior variance times",
-    "length": "prior length times",
-}
-WORDS = {
-    "shift": "means shifted by {}",
-    "scale": "contrast of means × {}",
-    "noise": "noise of {} on means",
-    "swap": "high and low swapped: {}",
-    "confidence": "variance × {}",
-    "length": "length × {}",
-}
 # blue to orange by way of a light grey: told apart by every kind of colour vision, and dark at both ends
 COLOURS = ("#0b3c6f", "#5b8db8", "#f4f2ee", "#e39a68", "#a13c0c")
 ROUNDING = 1e-9
 CLOSEST = 0.13  # of an axis, between two labels
+NEAR_ONE = 0.05  # a ratio nearer to 1 is written in more digits: a rounded 1 would hide that the prior hurts
 LEAST_BOUND, MOST_BOUND, MOST_DOUBLINGS = 1.5, 1e3, 4
 
 
@@ -73,6 +56,11 @@ class Grid:
         return np.where(self.settings >= 0, np.asarray(values, dtype=float)[self.settings], np.nan)
 
     @property
+    def name(self) -> str:
+        """The name of the grid among the figures of a page."""
+        return f"{self.across}-{self.up}"
+
+    @property
     def nominal(self) -> tuple[int, int] | None:
         """Column and row of the prior as it was given."""
         column, row = np.isclose(self.x, NOMINAL[self.across]), np.isclose(self.y, NOMINAL[self.up])
@@ -89,36 +77,45 @@ class Curve:
     settings: NDArray[np.int64]
 
 
-def bands(data: xr.Dataset) -> xr.Dataset:
-    """Return `mean`, `low` and `high` (95 % t-interval) and `runs` by candidate, setting and time.
+def bands(test: StressTest) -> xr.Dataset:
+    """Return mean, low, high, ratio and verdict by candidate, setting and time, out of the rows of the CSV.
 
-    What the uninformative prior costs is known at every setting once it is at one.
+    The verdict is empty where there is nothing to compare. What the uninformative prior costs is known at every setting
+    if it is known at one.
     """
-    from scipy.special import stdtrit
+    import xarray as xr
 
-    regret = data["regret"]
-    runs = regret.notnull().sum("run")
-    mean = regret.sum("run") / runs.where(runs > 0)
-    more = runs.where(runs > 1)
-    half = np.sqrt(((regret - mean) ** 2).sum("run") / (more - 1) / more) * stdtrit(more - 1, 0.975)
-    found = data[[]].assign(mean=mean, low=mean - half, high=mean + half)
-    return found.where(found["candidate"] != BASELINE, found.fillna(found.max("setting"))).assign(runs=runs)
+    data, shape = test.data, test.data["regret"].isel(run=0, drop=True)
+    names, times, places = data["candidate"].values.tolist(), data["time"].values.tolist(), settings(data)
+    found = {part: np.full(shape.shape, np.nan) for part in ("mean", "low", "high")}
+    for row in test.rows:
+        if row.candidate != HELD:
+            at = names.index(row.candidate), places.index(Setting(*row[1:5])), times.index(row.time)
+            for part, values in found.items():
+                values[at] = getattr(row, part)
+    flat = names.index(UNINFORMATIVE)
+    for values in found.values():
+        values[flat] = np.where(np.isnan(values[flat]), np.fmax.reduce(values[flat]), values[flat])
+    mean, level = found["mean"], found["mean"][flat]
+    found["ratio"] = mean / np.where(level > 0, level, np.nan)
+    found["verdict"] = np.vectorize(_verdict, otypes=[object])(mean, level)
+    return xr.Dataset({part: shape.copy(data=values) for part, values in found.items()})
 
 
-def ratios(band: xr.Dataset) -> xr.DataArray:
-    """Return mean regret over that of the uninformative prior; NaN where either is missing or the latter is zero."""
-    flat = band["mean"].sel(candidate=BASELINE, drop=True)
-    return band["mean"] / flat.where(flat > 0)
+def settings(data: xr.Dataset) -> list[Setting]:
+    """Return the settings of a test in order."""
+    columns = (data[field].values.tolist() for field in Setting._fields)
+    return [Setting(*values) for values in zip(*columns, strict=True)]
 
 
-def fixed(data: xr.Dataset) -> list[str]:
-    """Return the names of the candidates with the prior as it is that were played."""
+def fixed_candidates(data: xr.Dataset) -> list[str]:
+    """Return the candidates that hold the prior fixed and were played."""
     played = data["candidate"].values[data["regret"].notnull().any(("setting", "run", "time")).values].tolist()
     found = [name for name in FIXED if name in played]
-    if not found or BASELINE not in played:
+    if not found or UNINFORMATIVE not in played:
         raise ValueError(
             f"a stress test must have played printed or plain, and uninformative, to be shown, but it played "
-            f"{', '.join(played) or 'nothing'}. Run `corrbandits stress` anew."
+            f"{', '.join(played) or 'nothing'}. Run `corrbandits stress` again."
         )
     return found
 
@@ -157,36 +154,17 @@ def corners(data: xr.Dataset) -> list[int]:
 
 
 def name_of(data: xr.Dataset, candidate: str) -> str:
-    """Return what a candidate is called; a policy whose index is printed in one way only is just the policy."""
-    return "the policy" if candidate == "plain" and "printed" not in data["candidate"].values else NAMES[candidate]
+    """Return the name of a candidate of this test."""
+    return candidate_name(candidate, data["candidate"].values.tolist())
 
 
-def label(data: xr.Dataset, factor: str) -> str:
-    """Return the words on the axis of a factor."""
-    units = data.attrs.get("units", "")
-    return LABELS[factor].format(units=f" ({units})" if units else "")
+def ratio_text(ratio: float) -> str:
+    """Return a ratio as its cell shows it: in two digits, or three decimals near 1.
 
-
-def words(data: xr.Dataset, setting: int) -> list[str]:
-    """Return in words how a setting's prior differs from the one given."""
-    kind = str(data["kind"].values[setting])
-    values = {kind: "accuracy", "confidence": "confidence", "length": "length"}
-    amounts = {factor: float(data[name].values[setting]) for factor, name in values.items()}
-    changed = {factor: x for factor, x in amounts.items() if not np.isclose(x, NOMINAL[factor])}
-    return [WORDS[factor].format(number(x)) for factor, x in changed.items()] or ["as given"]
-
-
-def number(x: float, digits: int = 3) -> str:
-    """Return a number of a few digits as a person writes it, or a dash where there is none.
-
-    >>> number(0.01), number(-12.345), number(3.1623, 2), number(1234.5), number(float("nan")), number(0.00001)
-    ('0.01', '−12.3', '3.2', '1,230', '–', '1e-05')
+    >>> [ratio_text(x) for x in (0.254, 0.985, 1.022, 1.0, 2.345)]
+    ['0.25', '0.985', '1.022', '1', '2.3']
     """
-    if not np.isfinite(x):
-        return "–" if np.isnan(x) else "∞"
-    rounded = float(f"{x:.{digits}g}")
-    size = f"{abs(rounded):,.0f}" if abs(rounded) >= 10**digits else f"{abs(rounded):,g}"
-    return f"−{size}" if rounded < 0 else size
+    return number(round(ratio, 3), 4) if abs(ratio - 1) < NEAR_ONE else number(ratio, 2)
 
 
 def crosses(logs: NDArray[np.float64]) -> bool:
@@ -199,11 +177,11 @@ def crosses(logs: NDArray[np.float64]) -> bool:
     return bool((there < -ROUNDING).any() and (there > ROUNDING).any())
 
 
-def bound(ratio: Sequence[Any]) -> float:
-    """Return up to which ratio colours are to tell apart, the same way up and down.
+def colour_limit(ratio: Sequence[Any]) -> float:
+    """Return the ratio at which colours are darkest, the same way up and down.
 
-    >>> bound([np.array([[0.25, 1.0], [np.nan, 2.0]])]), bound([np.array([[1.1, 0.0]])]), bound([np.array([1e9])])
-    (4.0, 1.5, 1000.0)
+    >>> colour_limit([np.array([[0.25, 1.0], [np.nan, 2.0]])]), colour_limit([np.array([[1.1, 0.0]])])
+    (4.0, 1.5)
     """
     every = np.concatenate([np.ravel(values) for values in ratio])
     every = every[np.isfinite(every) & (every > 0)]
@@ -243,7 +221,7 @@ def _curve(data: xr.Dataset, factor: str) -> Curve:
     at = np.flatnonzero(np.all([data["kind"].values == kind, *others], axis=0))
     x = values[factor][at]
     if not _nominal(x, factor).any():  # the prior as given is listed once, under the default kind
-        given = [i for i in range(data.sizes["setting"]) if words(data, i) == ["as given"]][:1]
+        given = [i for i, setting in enumerate(settings(data)) if changes(setting) == ["as given"]][:1]
         at, x = np.append(at, given).astype(int), np.append(x, [NOMINAL[factor]] * len(given))
     order = np.argsort(x, kind="stable")
     return Curve(factor, x[order].astype(float), at[order])
@@ -251,3 +229,7 @@ def _curve(data: xr.Dataset, factor: str) -> Curve:
 
 def _nominal(values: NDArray[np.float64], factor: str) -> NDArray[np.bool_]:
     return np.asarray(np.isclose(values, NOMINAL[factor]))
+
+
+def _verdict(mean: float, level: float) -> str:
+    return verdict(mean, level) if np.isfinite(mean) and np.isfinite(level) else ""

@@ -34,7 +34,7 @@ from corrbandits.simulation.checkpoint import Checkpoint
 from corrbandits.simulation.engines.players import why_not_compiled
 from corrbandits.simulation.fingerprint import fingerprint
 from corrbandits.simulation.simulator import simulate
-from corrbandits.stress.findings import FIXED, SURVIVORS, UNINFORMATIVE
+from corrbandits.stress.names import FIXED, SURVIVORS, UNINFORMATIVE
 from corrbandits.stress.priors import Assumed, Setting, corners, settings
 
 FORMAT = "corrbandits stress test 2"

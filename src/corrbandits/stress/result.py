@@ -19,7 +19,8 @@ from corrbandits._shell.outputs import write_file
 from corrbandits.environments import Environment, landscapes
 from corrbandits.policies import Policy
 from corrbandits.simulation.batches import Kept
-from corrbandits.stress.findings import HELD, SURVIVORS, UNINFORMATIVE, Row, findings, verdict
+from corrbandits.stress.findings import HELPS, Row, findings, verdict
+from corrbandits.stress.names import HELD, SURVIVORS, UNINFORMATIVE
 from corrbandits.stress.playing import FORMAT, Plan, played
 from corrbandits.stress.priors import (
     CONFIDENCE,
@@ -46,7 +47,7 @@ LEVEL = 0.95
 @final
 @dataclass(frozen=True)
 class StressTest:
-    """What `stress_test` returns: regret by candidate, setting, run and time, and what follows from it.
+    """What `run` returns: regret by candidate, setting, run and time, and what follows from it.
 
     `data` is an xarray Dataset with `regret` (candidate, setting, run, time), NaN where a candidate was not played,
     `initialisation` (candidate, setting, run), the steps of initialisation in it; on `setting` the coordinates `kind`,
@@ -90,7 +91,7 @@ class StressTest:
             regret = values[i, j, there, k]
             mean = float(regret.mean())
             margin = float(half * regret.std(ddof=1)) if n > 1 else np.nan
-            better = sum(verdict(values[i, j, of, k].mean(), flat[j, of, k].mean()) == "helps" for of in met)
+            better = sum(verdict(values[i, j, of, k].mean(), flat[j, of, k].mean()) == HELPS for of in met)
             about: Any = (mean, mean - margin, mean + margin, initial, len(met), better)
             yield Row(*(name, *setting, time, n), *about)
 
@@ -143,7 +144,7 @@ class StressTest:
         return sentences(self.findings(), self.data.attrs)
 
 
-def stress_test(
+def run(
     policy: Policy,
     truth: Environment | Sequence[Environment],
     horizon: int,
@@ -182,7 +183,7 @@ def stress_test(
     >>> from corrbandits.environments import landscapes
     >>> surface = landscapes.draw(Exponential(2.0), landscapes.grid(3, 3), noise_variance=1.0, seed=1)
     >>> rule, kernel = CorrelatedUCL(a=1.5), Exponential(2.0)
-    >>> test = stress_test(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)
+    >>> test = run(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)
     >>> dict(test.data.sizes)
     {'candidate': 3, 'setting': 73, 'run': 10, 'time': 5}
     >>> print(test.sentences()[1])

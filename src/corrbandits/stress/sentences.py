@@ -1,11 +1,16 @@
-"""What a stress test found, in plain sentences: the numbers of `findings`, in three digits."""
+"""What a stress test found, in plain sentences: the numbers of `findings`, in three digits.
+
+A sentence gives the verdict of the prior as given; of ranges it says where the prior is safe, up to the break-even.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from corrbandits.stress.findings import SURVIVORS, Found, alike
+from corrbandits._shell.numbers import number
+from corrbandits.stress.findings import HELPS, HURTS, NEITHER, Found, alike
+from corrbandits.stress.names import FIXED, HELD, SURVIVORS, UNINFORMATIVE, candidate_name
 
 UNLESS = {
     "shift": ("its means are {} or {}", "lowered by more than {}", "raised by more than {}"),
@@ -30,6 +35,8 @@ AGAINST = {
     "swap": "a swap of its high and low regions",
 }
 UNSURE = " where you are unsure what is wrong"
+SAFETY = {HELPS: "is safe", HURTS: "is unsafe"}
+"""What holds of a prior up to its break-evens, by the verdict of the prior as given."""
 
 
 def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
@@ -42,7 +49,7 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
         *_by_surface(found),
         *_by_time(found),
         *_about_single_arms(found),
-        *(_about_means(found, kind) for kind in kinds if found["verdict"] != "makes no difference"),
+        *(_about_means(found, kind) for kind in kinds if found["verdict"] != NEITHER),
         *(
             ["Its means are all alike: their contrast, and high and low regions, are not there to be wrong."]
             if about.get("means_alike")
@@ -57,32 +64,23 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def said(x: float) -> str:
-    """Return a number in three digits, as a person writes it.
-
-    >>> said(1234.5), said(0.31623), said(14.0), said(-2.345)
-    ('1,230', '0.316', '14', '-2.35')
-    """
-    rounded = float(f"{x:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
-
-
 def _summary(found: Found, about: Mapping[str, Any], kinds: Sequence[str]) -> str:
     safe = f"{_safe_words(found, about)}, with one thing wrong at a time"
     parts = [f"Your prior {found['verdict']}{_unless(found, kinds)}", safe]
     if found["means_add_nothing"]:
         parts.append("your expectations of single arms add nothing")
     if found["prefer"]:
-        parts.append(f"prefer the {found['prefer']} index{UNSURE if _apart(found) else ''}")
+        parts.append(f"prefer the {_name(found, found['prefer'])}{UNSURE if _apart(found) else ''}")
     return "; ".join(parts) + "."
 
 
 def _unless(found: Found, kinds: Sequence[str]) -> str:
-    """Return up to where the verdict holds, in every kind of inaccuracy that has a break-even."""
-    if found["verdict"] == "makes no difference":
+    """Return up to where the prior is safe or unsafe, in every kind of inaccuracy that has a break-even."""
+    if found["verdict"] == NEITHER:
         return ""
     clauses = [clause for kind in kinds if (clause := _break_even(found, kind))]
-    return f" unless {', or '.join(clauses)}" if clauses else " whatever was tried on its means"
+    until = f"unless {', or '.join(clauses)}" if clauses else "whatever was tried on its means"
+    return f", and {SAFETY[found['verdict']]} {until}"
 
 
 def _break_even(found: Found, kind: str) -> str:
@@ -102,7 +100,7 @@ def _break_even(found: Found, kind: str) -> str:
 
 
 def _amount(x: float, kind: str) -> str:
-    return said({"shift": abs(x), "swap": 100 * x}.get(kind, x))
+    return number({"shift": abs(x), "swap": 100 * x}.get(kind, x))
 
 
 def _safe_words(found: Found, about: Mapping[str, Any]) -> str:
@@ -117,15 +115,15 @@ def _range(found: Found, factor: str, unit: float | None) -> str:
     tried, own = found[f"{factor}_tried"], 1.0 if unit is None else unit
     times = " times yours" if unit is None else ""
     if low is None:
-        return f"{said(tried[0] * own)} to {said(tried[1] * own)}{times} is nowhere safe"
+        return f"{number(tried[0] * own)} to {number(tried[1] * own)}{times} is nowhere safe"
     ends = {(True, True): ", all that was tried,", (True, False): ", from the least that was tried,"}
     ends[False, True] = ", the most that was tried,"
-    return f"{said(low * own)} to {said(high * own)}{times}{ends.get(found[f'{factor}_to_the_end'], '')} is safe"
+    return f"{number(low * own)} to {number(high * own)}{times}{ends.get(found[f'{factor}_to_the_end'], '')} is safe"
 
 
 def _overall(found: Found) -> str:
-    both = f"{said(found['given'])} with your prior and {said(found['uninformative'])} with the uninformative one"
-    amount = f"{said(100 * abs(found['share']))} % {'less' if found['saving'] >= 0 else 'more'}"
+    both = f"{number(found['given'])} with your prior and {number(found['uninformative'])} with the uninformative one"
+    amount = f"{number(100 * abs(found['share']))} % {'less' if found['saving'] >= 0 else 'more'}"
     return f"At t = {found['horizon']:,} the regret is {both}: {amount}."
 
 
@@ -134,25 +132,25 @@ def _by_time(found: Found) -> list[str]:
     if len(times) < 2:
         return []
     if helps == times or hurts == times:
-        return [f"It {'helps' if helps else 'hurts'} at every time that was looked at: {_list(times)}."]
-    parts = [f"{what} at t = {_list(when)}" for what, when in (("helps", helps), ("hurts", hurts)) if when]
-    return [f"It {' and '.join(parts)}." if parts else "It makes no difference at any time that was looked at."]
+        return [f"It {HELPS if helps else HURTS} at every time that was looked at: {_list(times)}."]
+    parts = [f"{what} at t = {_list(when)}" for what, when in ((HELPS, helps), (HURTS, hurts)) if when]
+    return [f"It {' and '.join(parts)}." if parts else f"It {NEITHER} at any time that was looked at."]
 
 
 def _by_surface(found: Found) -> list[str]:
     if found["surfaces"] < 2:
         return []
-    return [f"Of {found['surfaces']:,} surfaces that were met, it helps on {found['better']:,}."]
+    return [f"Of {found['surfaces']:,} surfaces that were met, it {HELPS} on {found['better']:,}."]
 
 
 def _about_single_arms(found: Found) -> list[str]:
     """Return what the means of single arms are worth, beside the correlations."""
     if found["one_mean"] is None:
         return []
-    both = f"With one mean for all arms the regret is {said(found['one_mean'])}, against {said(found['given'])}"
+    both = f"With one mean for all arms the regret is {number(found['one_mean'])}, against {number(found['given'])}"
     if not found["means_add_nothing"]:
-        return [f"{both} with your means: your expectations of single arms save {said(found['means_save'])}."]
-    gain = "; the gain is from correlation" if found["verdict"] == "helps" else ""
+        return [f"{both} with your means: your expectations of single arms save {number(found['means_save'])}."]
+    gain = "; the gain is from correlation" if found["verdict"] == HELPS else ""
     return [f"{both} with your means: your expectations of single arms add nothing{gain}."]
 
 
@@ -160,13 +158,17 @@ def _about_initialisation(found: Found, about: Mapping[str, Any]) -> list[str]:
     """Return how many decisions are initialisation, with the prior as given and where that differs the most."""
     own, ends, tried = found["initial"], found["confidence_initial"], found["confidence_tried"]
     others = [
-        f"{said(x)} at {said(factor)} times its variance" for x, factor in zip(ends, tried, strict=True) if x != own
+        f"{number(x)} at {number(factor)} times its variance" for x, factor in zip(ends, tried, strict=True) if x != own
     ]
     if not (own or others):
         return []
     shorter = "; a smaller nu shortens it" if str(about.get("policy", "")).startswith("CorrelatedUCL") else ""
-    parts = ", ".join([f"{said(own)} are initialisation with your prior", *others])
+    parts = ", ".join([f"{number(own)} are initialisation with your prior", *others])
     return [f"Of {found['horizon']:,} decisions, {parts}{shorter}."]
+
+
+def _name(found: Found, candidate: str) -> str:
+    return candidate_name(candidate, [name for name in FIXED if found[f"{name}_worst"] is not None])
 
 
 def _list(times: Sequence[int]) -> str:
@@ -180,12 +182,12 @@ def _idle(kind: str, about: Mapping[str, Any]) -> bool:
 
 def _about_means(found: Found, kind: str) -> str:
     if clause := _break_even(found, kind):
-        return f"It {found['verdict']} unless {clause}."
-    return f"It still {found['verdict']} with {_tried(found, kind)}."
+        return f"It {SAFETY[found['verdict']]} unless {clause}."
+    return f"It {SAFETY[found['verdict']]} with {_tried(found, kind)}."
 
 
 def _tried(found: Found, kind: str) -> str:
-    return TRIED[kind].format(*(said(100 * x if kind == "swap" else x) for x in found[f"{kind}_tried"]))
+    return TRIED[kind].format(*(number(100 * x if kind == "swap" else x) for x in found[f"{kind}_tried"]))
 
 
 def _no_length(found: Found) -> bool:
@@ -195,10 +197,10 @@ def _no_length(found: Found) -> bool:
 def _about_factor(found: Found, factor: str, noun: str, unit: float | None) -> str:
     best = found[f"{factor}_best"] * (1.0 if unit is None else unit)
     steps, own = found[f"{factor}_best_initial"], found["initial"]
-    why = f", with {said(steps)} decisions of initialisation instead of {said(own)}" if steps != own else ""
+    why = f", with {number(steps)} decisions of initialisation instead of {number(own)}" if steps != own else ""
     if why and not steps:
-        why = f", by skipping initialisation, which takes {said(own)} decisions with yours"
-    return f"A {noun} of {_range(found, factor, unit)}; {said(best)}{'' if unit else ' times'} was best{why}."
+        why = f", by skipping initialisation, which takes {number(own)} decisions with yours"
+    return f"A {noun} of {_range(found, factor, unit)}; {number(best)}{'' if unit else ' times'} was best{why}."
 
 
 def _about_length(found: Found, about: Mapping[str, Any]) -> str:
@@ -214,9 +216,9 @@ def _about_index(found: Found, about: Mapping[str, Any]) -> list[str]:
         return []
     if not found["prefer"]:
         return ["Neither index is to be preferred: at most, each costs as much more than the other."]
-    costs = f"the printed index costs at most {said(max(printed, 0.0))} more than the plain one"
-    other = f"the plain at most {said(max(plain, 0.0))} more than the printed"
-    advice = f"prefer the {found['prefer']} index"
+    costs = f"the printed index costs at most {number(max(printed, 0.0))} more than the plain one"
+    other = f"the plain at most {number(max(plain, 0.0))} more than the printed"
+    advice = f"prefer the {_name(found, found['prefer'])}"
     if _apart(found):
         advice += f"{UNSURE}, the {found['safest_candidate']} one against {AGAINST[about['default_kind']]} alone"
     return [f"In one and the same setting {costs} and {other}: {advice}."]
@@ -230,16 +232,18 @@ def _apart(found: Found) -> bool:
 def _about_safest(found: Found, about: Mapping[str, Any]) -> str:
     variance, length = about.get("variance"), about.get("assumed_length")
     confidence, scale = found["safest_confidence"], found["safest_length"]
-    parts = [f"a variance of {said(confidence * variance)}" if variance else f"{said(confidence)} times your variance"]
+    parts = [
+        f"a variance of {number(confidence * variance)}" if variance else f"{number(confidence)} times your variance"
+    ]
     if not _no_length(found):
-        parts.append(f"a length of {said(scale * length)}" if length else f"{said(scale)} times your length")
-    where = f"the {found['safest_candidate']} index with {' and '.join(parts)}"
+        parts.append(f"a length of {number(scale * length)}" if length else f"{number(scale)} times your length")
+    where = f"the {_name(found, found['safest_candidate'])} with {' and '.join(parts)}"
     kind = about["default_kind"]
-    least = f"with {_tried(found, kind)}, its regret is at most {said(found['safest_worst'])}"
-    flat = said(found["uninformative"])
+    least = f"with {_tried(found, kind)}, its regret is at most {number(found['safest_worst'])}"
+    flat, without = number(found["uninformative"]), _name(found, UNINFORMATIVE)
     if found["safest_worst"] > found["uninformative"]:
-        return f"Safest against {AGAINST[kind]} is the uninformative prior, with {flat}; of yours, {where}: {least}."
-    return f"Safest against {AGAINST[kind]} is {where}: {least}, against {flat} with the uninformative prior."
+        return f"Safest against {AGAINST[kind]} is the {without}, with {flat}; of yours, {where}: {least}."
+    return f"Safest against {AGAINST[kind]} is {where}: {least}, against {flat} with the {without}."
 
 
 def _about_survivors(found: Found) -> list[str]:
@@ -247,7 +251,7 @@ def _about_survivors(found: Found) -> list[str]:
     if not played:
         return []
     fixed = found["corners_given"]
-    parts = [f"{said(found[f'corners_{name}'])} with {name}" for name in played]
+    parts = [f"{number(found[f'corners_{name}'])} with {_name(found, name)}" for name in played]
     better = [
         name for name in played if found[f"corners_{name}"] < fixed and not alike(found[f"corners_{name}"], fixed)
     ]
@@ -256,8 +260,6 @@ def _about_survivors(found: Found) -> list[str]:
     )
     more = max((found[f"corners_{name}_more"] or 0.0 for name in better), default=0.0)
     if more:
-        verdict += f"; at the other corners {'they cost' if len(better) > 1 else 'it costs'} up to {said(more)} more"
-    return [
-        f"At the worst of the {len(found['corners'])} corners the regret is {said(fixed)} with the prior held fixed, "
-        f"{' and '.join(parts)}: {verdict}."
-    ]
+        verdict += f"; at the other corners {'they cost' if len(better) > 1 else 'it costs'} up to {number(more)} more"
+    corners = f"At the worst of the {len(found['corners'])} corners the regret is"
+    return [f"{corners} {number(fixed)} with the {_name(found, HELD)}, {' and '.join(parts)}: {verdict}."]

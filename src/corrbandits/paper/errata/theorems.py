@@ -105,7 +105,7 @@ def check_confidence() -> None:
         counts.append(trace.counts.values[0, :, 1])
     require(etas["least"][1] > etas["least"][0], f"eta for delta^2 = 0.1 and 4, each with its least a: {etas['least']}")
     require(etas["fixed"][1] < etas["fixed"][0], f"eta for delta^2 = 0.1 and 4, both with a = 9: {etas['fixed']}")
-    error = math.sqrt(sum(float(c.var(ddof=1)) for c in counts) / runs)
+    error = math.sqrt(math.fsum(float(c.var(ddof=1)) for c in counts) / runs)
     rise = float(counts[1].mean() - counts[0].mean())
     require(rise > 4 * error, f"the mean count rises by {rise:.1f} +- {error:.1f}")
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corrbandits._shell.numbers import number
 from corrbandits.plots import COLOURS
 from corrbandits.stress import panels
+from corrbandits.stress.findings import HELPS, HURTS
+from corrbandits.stress.names import UNINFORMATIVE, axis_label, changes
+from corrbandits.stress.priors import KINDS, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from corrbandits.stress.result import StressTest
 
 Chart = dict[str, Any]
 
@@ -20,38 +26,36 @@ FONT = {"family": "system-ui, sans-serif", "size": 13, "color": "#1a1a1a"}
 AXIS: Chart = {"fixedrange": True, "zeroline": False, "automargin": True, "ticks": "outside", "ticklen": 4}
 
 
-def charts(data: xr.Dataset) -> Chart:
+def chart_data(test: StressTest) -> Chart:
     """Return every figure the page can show: `maps` by candidate, time and name, `curves` by time and name.
 
     `said` has a sentence for each choice of candidate and time, `layouts` how the figure of each name is laid out,
-    and `bound` up to which ratio the colours tell apart.
+    and `limit` is the ratio at which colours are darkest.
     """
-    band, grids, curves, names = panels.bands(data), panels.pair_grids(data), panels.curves(data), panels.fixed(data)
-    ratio, times = panels.ratios(band), data["time"].values.tolist()
-    last = ratio.isel(time=-1)  # as in the figures for print
-    most = panels.bound([grid.take(last.sel(candidate=name)) for grid in grids for name in names])
+    data, band = test.data, panels.bands(test)
+    grids, curves, names = panels.pair_grids(data), panels.curves(data), panels.fixed_candidates(data)
+    times, last = (
+        data["time"].values.tolist(),
+        band["ratio"].isel(time=-1),
+    )  # the horizon's, as in the figures for print
+    most = panels.colour_limit([grid.take(last.sel(candidate=name)) for grid in grids for name in names])
     maps: Chart = {}
     said: Chart = {}
     for name in names:
-        at = {str(t): (band.sel(candidate=name, time=t), ratio.sel(candidate=name, time=t)) for t in times}
-        maps[name] = {t: {key(grid): _map(data, grid, *here, most) for grid in grids} for t, here in at.items()}
-        said[name] = {t: _said(grids, panels.name_of(data, name), t, here[1]) for t, here in at.items()}
+        at = {str(t): band.sel(candidate=name, time=t) for t in times}
+        maps[name] = {t: {grid.name: _map(data, grid, here, most) for grid in grids} for t, here in at.items()}
+        said[name] = {t: _said(grids, panels.name_of(data, name), t, here) for t, here in at.items()}
     lines = {str(t): {curve.factor: _curve(data, curve, band.sel(time=t)) for curve in curves} for t in times}
-    layouts = {key(grid): _map_layout(data, grid) for grid in grids} | {
+    layouts = {grid.name: _map_layout(data, grid) for grid in grids} | {
         curve.factor: _curve_layout(data, curve) for curve in curves
     }
-    return {"maps": maps, "curves": lines, "said": said, "layouts": layouts, "bound": most}
+    return {"maps": maps, "curves": lines, "said": said, "layouts": layouts, "limit": most}
 
 
-def key(grid: panels.Grid) -> str:
-    """Return a grid's name on the page."""
-    return f"{grid.across}-{grid.up}"
-
-
-def _map(data: xr.Dataset, grid: panels.Grid, band: xr.Dataset, ratio: xr.DataArray, most: float) -> list[Chart]:
+def _map(data: xr.Dataset, grid: panels.Grid, band: xr.Dataset, most: float) -> list[Chart]:
     """Return the traces of a heat map: the cells, the line of ratio 1, and the prior as given."""
-    values, limit = grid.take(ratio), float(np.log(most))
-    logs = np.log(np.clip(values, 1e-300, None))
+    values, limit, settings = grid.take(band["ratio"]), float(np.log(most)), panels.settings(data)
+    logs, units = np.log(np.clip(values, 1e-300, None)), str(data.attrs.get("units", ""))
     cells = {
         "type": "heatmap",
         "z": _numbers(logs),
@@ -59,9 +63,12 @@ def _map(data: xr.Dataset, grid: panels.Grid, band: xr.Dataset, ratio: xr.DataAr
         "zmax": limit,
         "colorscale": [[i / (len(panels.COLOURS) - 1), colour] for i, colour in enumerate(panels.COLOURS)],
         "showscale": False,
-        "text": [[panels.number(value, 2) for value in row] for row in values],
+        "text": [[panels.ratio_text(value) for value in row] for row in values],
         "texttemplate": "%{text}",
-        "hovertext": [[_hover(data, i, band, ratio) for i in row] for row in grid.settings.tolist()],
+        "hovertext": [
+            [_hover(settings[i], band.isel(setting=i), units) if i >= 0 else "not played" for i in row]
+            for row in grid.settings.tolist()
+        ],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "hoverongaps": False,
         "xgap": 1,
@@ -79,18 +86,15 @@ def _map(data: xr.Dataset, grid: panels.Grid, band: xr.Dataset, ratio: xr.DataAr
     return [cells, line] if panels.crosses(logs) else [cells]
 
 
-def _hover(data: xr.Dataset, setting: int, band: xr.Dataset, ratio: xr.DataArray) -> str:
-    """Return what a cell says: the setting, the regret with its band, and how it compares."""
-    if setting < 0 or not np.isfinite(band["mean"].values[setting]):
+def _hover(setting: Setting, band: xr.Dataset, units: str) -> str:
+    """Return what a cell says: the setting, the regret with its band, and the verdict."""
+    if not band["verdict"].item():
         return "not played"
-    mean, low, high = (panels.number(float(band[name].values[setting]), 4) for name in ("mean", "low", "high"))
-    times = float(ratio.values[setting])
-    verdict = "makes no difference" if np.isclose(times, 1) else "helps" if times < 1 else "hurts"
-    units = escape(str(data.attrs.get("units", "")))
+    mean, low, high = (number(band[part].item(), 4) for part in ("mean", "low", "high"))
     lines = [
-        f"<b>{', '.join(panels.words(data, setting))}</b>",
-        f"regret {mean} {units} ({low} to {high})",
-        f"{panels.number(times)} times the uninformative prior's: it {verdict}",
+        f"<b>{', '.join(changes(setting))}</b>",
+        f"regret {mean} {escape(units)} ({low} to {high})",
+        f"{number(band['ratio'].item(), 4)} times the uninformative prior's: it {band['verdict'].item()}",
     ]
     return "<br>".join(lines)
 
@@ -100,9 +104,9 @@ def _map_layout(data: xr.Dataset, grid: panels.Grid) -> Chart:
     axes = {
         side: {
             **AXIS,
-            "title": {"text": escape(panels.label(data, factor))},
+            "title": {"text": escape(axis_label(factor, data.attrs))},
             "tickvals": list(range(len(values))),
-            "ticktext": [panels.number(value, digits) for value in values],
+            "ticktext": [number(value, digits) for value in values],
             "showgrid": False,
         }
         for side, (factor, values, digits) in sides.items()
@@ -122,13 +126,13 @@ def _given(grid: panels.Grid) -> list[Chart]:
 def _curve(data: xr.Dataset, curve: panels.Curve, band: xr.Dataset) -> list[Chart]:
     """Return the traces of one factor: for every candidate the edges of its band, filled between, and its mean."""
     traces: list[Chart] = []
-    for name in (*panels.fixed(data), panels.BASELINE):
+    for name in (*panels.fixed_candidates(data), UNINFORMATIVE):
         here = band.sel(candidate=name).isel(setting=curve.settings)
         colour, dash = LINES[name]
         edge = {"type": "scatter", "mode": "lines", "x": curve.x.tolist(), "line": {"width": 0}, "hoverinfo": "skip"}
         fill = {"fill": "tonexty", "fillcolor": f"{colour}40"}
         traces += [{**edge, "y": _numbers(here["high"])}, {**edge, "y": _numbers(here["low"]), **fill}]
-        mean, low, high = ([panels.number(v, 4) for v in here[part].values] for part in ("mean", "low", "high"))
+        mean, low, high = ([number(v, 4) for v in here[part].values] for part in ("mean", "low", "high"))
         text = [f"{panels.name_of(data, name)}: {m} ({a} to {b})" for m, a, b in zip(mean, low, high, strict=True)]
         style = {"mode": "lines+markers", "line": {"color": colour, "dash": dash, "width": 2}, "marker": {"size": 6}}
         shown = {"hovertext": text, "hovertemplate": "%{hovertext}<extra></extra>"}
@@ -138,9 +142,15 @@ def _curve(data: xr.Dataset, curve: panels.Curve, band: xr.Dataset) -> list[Char
 
 def _curve_layout(data: xr.Dataset, curve: panels.Curve) -> Chart:
     units = str(data.attrs.get("units", ""))
-    log = {} if curve.factor in panels.KINDS else {"type": "log"}
-    ticks = {"tickvals": panels.ticks(curve), "ticktext": [panels.number(x, 3) for x in panels.ticks(curve)]}
-    x = {**AXIS, "title": {"text": escape(panels.label(data, curve.factor))}, **ticks, **log, "gridcolor": "#eeeeee"}
+    log = {} if curve.factor in KINDS else {"type": "log"}
+    ticks = {"tickvals": panels.ticks(curve), "ticktext": [number(x, 3) for x in panels.ticks(curve)]}
+    x = {
+        **AXIS,
+        "title": {"text": escape(axis_label(curve.factor, data.attrs))},
+        **ticks,
+        **log,
+        "gridcolor": "#eeeeee",
+    }
     y = {**AXIS, "title": {"text": escape(f"mean regret ({units})" if units else "mean regret")}, "rangemode": "tozero"}
     y |= {"gridcolor": "#dddddd", "separatethousands": True, "exponentformat": "none"}
     return {**_layout(), "xaxis": x, "yaxis": y, "height": 300, "hovermode": "closest"}
@@ -158,17 +168,18 @@ def _layout() -> Chart:
     }
 
 
-def _said(grids: list[panels.Grid], name: str, time: str, ratio: xr.DataArray) -> str:
+def _said(grids: list[panels.Grid], name: str, time: str, band: xr.Dataset) -> str:
     """Return in a sentence what the maps of one choice show."""
     settings = np.unique(np.concatenate([grid.settings.ravel() for grid in grids] or [np.zeros(0, dtype=int)]))
-    values = ratio.values[settings[settings >= 0]]
-    values = values[np.isfinite(values)]
-    if not values.size:
-        return f"{name.capitalize()}, after {int(time):,} decisions: nothing to compare."
+    here = band.isel(setting=settings[settings >= 0])
+    verdicts, ratios = here["verdict"].values.tolist(), here["ratio"].values[np.isfinite(here["ratio"].values)]
+    begin = f"{name.capitalize()}, after {int(time):,} decisions"
+    if not ratios.size:
+        return f"{begin}: nothing to compare."
+    counts = " and ".join(f"{what} at {verdicts.count(what)}" for what in (HELPS, HURTS))
     return (
-        f"{name.capitalize()}, after {int(time):,} decisions: it helps at {(values < 1 - panels.ROUNDING).sum()} of "
-        f"{values.size} settings; its regret is {panels.number(values.min(), 2)} to {panels.number(values.max(), 2)} "
-        "times that of the uninformative prior."
+        f"{begin}: it {counts} of {sum(map(bool, verdicts))} settings; its regret is {panels.ratio_text(ratios.min())} "
+        f"to {panels.ratio_text(ratios.max())} times that of the uninformative prior."
     )
 
 

@@ -11,113 +11,66 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corrbandits._shell.numbers import number
 from corrbandits.policies import RULES
 from corrbandits.stress import panels
-from corrbandits.stress.page.charts import LINES, charts, key
+from corrbandits.stress.findings import HELPS, HURTS, NEITHER, TIE
+from corrbandits.stress.names import FIXED, HELD, SURVIVORS, UNINFORMATIVE, axis_label, changes
+from corrbandits.stress.page.charts import LINES, chart_data
+from corrbandits.stress.priors import Setting
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from corrbandits.stress.findings import Row
+    from corrbandits.stress.result import StressTest
+
 TITLE = "What a wrong prior costs"
 EXPLAINED = {"printed": " (as in the paper)", "plain": " (without the factor of correlation)"}
-STYLE = """
-:root { color-scheme: light; }
-* { box-sizing: border-box; }
-body { margin: 0; background: #fff; color: #1a1a1a; font: 1.05rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
-main { max-width: 78rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0.5rem 0; }
-h2 { font-size: 1.4rem; margin: 2.2rem 0 0.5rem; }
-h3 { font-size: 1.05rem; margin: 0 0 0.3rem; }
-p, ul.said li { max-width: 48rem; }
-.first { font-size: 1.6rem; line-height: 1.35; margin: 0.6rem 0; }
-ul.said { font-size: 1.2rem; line-height: 1.45; padding-left: 1.3rem; }
-ul.said li { margin: 0.4rem 0; }
-fieldset { border: 1px solid #8a8a8a; border-radius: 0.4rem; margin: 0.5rem 0; padding: 0.3rem 0.8rem; min-width: 0; }
-fieldset label { display: inline-block; margin-right: 1.2rem; padding: 0.25rem 0; }
-input:focus-visible, a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px solid #0b3c6f; }
-.charts { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); }
-figure { margin: 0; min-width: 0; overflow-x: auto; }
-.chart { width: 100%; min-width: 17rem; }
-.scale { max-width: 40rem; margin: 0.8rem 0; }
-.scale div { height: 1rem; border: 1px solid #555; }
-.scale p { display: flex; justify-content: space-between; margin: 0.15rem 0; }
-.key { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 0.2rem 1.6rem; }
-.key span { display: inline-block; width: 2.2rem; vertical-align: middle; margin-right: 0.5rem; border-top-width: 3px; }
-.scroll { overflow: auto; max-height: 32rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.95rem; overflow-wrap: normal; }
-th, td { padding: 0.3rem 0.7rem; border-bottom: 1px solid #cfcfcf; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-thead th { position: sticky; top: 0; background: #f2f2f2; }
-dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: 0.3rem 1.2rem; }
-dt { font-weight: 600; } dd { margin: 0; }
-a { color: #0b3c6f; } summary { cursor: pointer; padding: 0.4rem 0; }
-"""
-SCRIPT = """
-"use strict";
-const shown = JSON.parse(document.getElementById("numbers").textContent);
-const options = {responsive: true, displayModeBar: false};
-const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`).value;
-const copy = (value) => JSON.parse(JSON.stringify(value));
-function draw() {
-  const candidate = chosen("candidate"), time = chosen("time");
-  const figures = {...shown.maps[candidate][time], ...shown.curves[time]};
-  for (const [name, traces] of Object.entries(figures)) {
-    Plotly.react("chart-" + name, copy(traces), copy(shown.layouts[name]), options);
-  }
-  document.getElementById("now").textContent = shown.said[candidate][time];
-}
-addEventListener("resize", () => document.querySelectorAll(".chart").forEach((chart) => Plotly.Plots.resize(chart)));
-for (const input of document.querySelectorAll("input[type=radio]")) input.addEventListener("change", draw);
-draw();
-"""
 
 
-class Told(Protocol):
-    """What the page needs of a stress test."""
-
-    @property
-    def data(self) -> xr.Dataset:
-        """The regret by candidate, setting, run and time."""
-
-    def sentences(self) -> Sequence[str]:
-        """Return what was found, in words."""
-
-    def to_csv(self) -> str:
-        """Return the table of means and intervals."""
-
-
-def page(test: Told) -> str:
+def render(test: StressTest) -> str:
     """Return the report of a stress test as one HTML file; the same test gives the same page."""
     from plotly.offline import get_plotlyjs
 
     data, library = test.data, get_plotlyjs().replace("\r\n", "\n")
-    figures, table = charts(data), test.to_csv()
+    figures, table = chart_data(test), test.to_csv()
     parts = [
         f"<h1>{TITLE}</h1>\n<p>A stress test of {escape(short(str(data.attrs['policy'])))}.</p>",
         _section("In short", _said(test.sentences())),
-        _section("Where the prior helps and where it hurts", _maps(data, figures["bound"])),
+        _section("Where the prior helps and where it hurts", _maps(data, figures["limit"])),
         _section("One factor at a time", _curves(data)),
-        _section("Beliefs that survive a bad prior", _survivors(data)),
+        _section("Beliefs that survive a bad prior", _survivors(test)),
         _section("How it was computed", _about(data)),
         _section("Every number", _numbers(table)),
     ]
-    scripts = [library, SCRIPT]
+    scripts = [library, asset("page.js")]
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{_policy(scripts)}\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{TITLE}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n"
+        f"<style>\n{asset('page.css')}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n"
         f'<script type="application/json" id="numbers">{embedded(figures)}</script>\n'
         + "".join(f"<script>{script}</script>\n" for script in scripts)
         + "</body>\n</html>\n"
     )
 
 
+def asset(name: str) -> str:
+    """Return the text of a file that lies beside this module.
+
+    >>> asset("page.js").splitlines()[0]
+    '"use strict";'
+    """
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
 def embedded(value: Any) -> str:
-    """Return a value as JSON that can stand between script tags.
+    """Return a value as JSON that can be written between script tags.
 
     >>> print(embedded({"name": "</script>"}).replace("u003c", "U"))  # doctest: +ELLIPSIS
     {"name": "...U/script..."}
@@ -178,22 +131,25 @@ def _choice(name: str, legend: str, values: Sequence[tuple[str, str]], chosen: s
 
 
 def _maps(data: xr.Dataset, most: float) -> str:
-    names, times = panels.fixed(data), [str(t) for t in data["time"].values.tolist()]
+    names, times = panels.fixed_candidates(data), [str(t) for t in data["time"].values.tolist()]
     figures = [
-        _chart(key(grid), f"Heat map of {panels.label(data, grid.up)} against {panels.label(data, grid.across)}")
+        _chart(
+            grid.name, f"Heat map of {axis_label(grid.up, data.attrs)} against {axis_label(grid.across, data.attrs)}"
+        )
         for grid in panels.pair_grids(data)
     ]
     explained = EXPLAINED if len(names) > 1 else {}
     choices = [(name, f"{panels.name_of(data, name)}{explained.get(name, '')}") for name in names]
-    stops, reach = ", ".join(panels.COLOURS), panels.number(most, 2)
+    stops, reach = ", ".join(panels.COLOURS), number(most, 2)
     return (
         "<p>Each cell is a prior made wrong on purpose. Its number and colour say how its mean regret compares with "
-        "that of the uninformative prior: below 1 the prior helps, above 1 it hurts. The black line is break-even; the "
-        "dotted frame is the prior as given.</p>\n"
+        f"that of the uninformative prior: below {number(1 - TIE)} it {HELPS}, above {number(1 / (1 - TIE))} it "
+        f"{HURTS}, and in between it {NEITHER}. The black line is break-even; the dotted frame is the prior as given."
+        "</p>\n"
         + _choice("candidate", "Policy", choices, str(data.attrs.get("candidate", names[0])))
         + _choice("time", "After how many decisions", [(t, f"{int(t):,}") for t in times], times[-1])
         + f'\n<div class="scale"><div style="background: linear-gradient(to right, {stops})"></div>'
-        f"<p><span>1/{reach}: helps</span><span>1: break-even</span><span>{reach}: hurts</span></p></div>\n"
+        f"<p><span>1/{reach}: {HELPS}</span><span>1: break-even</span><span>{reach}: {HURTS}</span></p></div>\n"
         f'<p id="now" aria-live="polite"></p>\n<noscript><p>The figures need JavaScript; all numbers are in the table '
         f'at the end.</p></noscript>\n<div class="charts">{"".join(figures)}</div>'
     )
@@ -205,43 +161,46 @@ def _chart(name: str, words: str) -> str:
 
 
 def _curves(data: xr.Dataset) -> str:
-    names = (*panels.fixed(data), panels.BASELINE)
+    names = (*panels.fixed_candidates(data), UNINFORMATIVE)
     borders = {"solid": "solid", "dash": "dashed", "dot": "dotted"}
     marks = (
         f'<span style="border-top-style: {borders[LINES[name][1]]}; border-top-color: {LINES[name][0]}"></span>'
         f"{panels.name_of(data, name)}"
         for name in names
     )
-    figures = (_chart(c.factor, f"Mean regret against {panels.label(data, c.factor)}") for c in panels.curves(data))
+    figures = (_chart(c.factor, f"Mean regret against {axis_label(c.factor, data.attrs)}") for c in panels.curves(data))
     return (
         "<p>Mean regret after as many decisions as chosen above, with 95 % bands; the other factors are as given.</p>\n"
         f'<ul class="key">{_items(marks)}</ul>\n<div class="charts">{"".join(figures)}</div>'
     )
 
 
-def _survivors(data: xr.Dataset) -> str:
+def _survivors(test: StressTest) -> str:
     """Return a table of mean regret at the horizon, a row for each corner at which surviving beliefs were played."""
-    band, corners = panels.bands(data).isel(time=-1), panels.corners(data)
+    data, corners = test.data, panels.corners(test.data)
     if not corners:
         return "<p>They were not played in this test.</p>"
-    names = [name for name in (*panels.FIXED, *panels.SURVIVORS, panels.BASELINE) if name in data["candidate"].values]
+    horizon, settings = int(data["time"].values[-1]), panels.settings(data)
+    found = {(row.candidate, Setting(*row[1:5])): row for row in test.rows if row.time == horizon}
+    others = [name for name in FIXED if name != data.attrs["candidate"]]  # the candidate itself is the one held fixed
+    names = [name for name in (HELD, *SURVIVORS, *others, UNINFORMATIVE) if any(name == of for of, _ in found)]
     rows = [
-        [", ".join(panels.words(data, corner)), *(_interval(band.sel(candidate=n).isel(setting=corner)) for n in names)]
-        for corner in corners
+        [", ".join(changes(settings[j])), *(_interval(found.get((name, settings[j]))) for name in names)]
+        for j in corners
     ]
-    table = _table(
-        ["the prior", *(panels.name_of(data, name) for name in names)], rows, "Mean regret at the corners", "fit"
-    )
-    horizon = int(data["time"].values[-1])
+    heads = ["the prior", *(panels.name_of(data, name) for name in names)]
     return (
-        "<p>Prior elimination keeps several beliefs and drops those the data speak against; refitting learns length "
-        f"and variance as data come in. Mean regret after {horizon:,} decisions, with 95 % intervals:</p>\n{table}"
+        "<p>Elimination keeps several beliefs and drops those the data speak against; refitting learns length and "
+        f"variance as data arrive. Mean regret after {horizon:,} decisions, with 95 % intervals; the prior held fixed "
+        f"is your policy in just the runs of these two:</p>\n{_table(heads, rows, 'Mean regret at the corners', 'fit')}"
     )
 
 
-def _interval(band: xr.Dataset) -> str:
-    mean, low, high = (panels.number(float(band[name])) for name in ("mean", "low", "high"))
-    return f"{mean} ({low} to {high})" if np.isfinite(band["low"]) else mean
+def _interval(row: Row | None) -> str:
+    if row is None:
+        return number(np.nan)
+    mean, low, high = (number(x) for x in (row.mean, row.low, row.high))
+    return f"{mean} ({low} to {high})" if np.isfinite(row.low) else mean
 
 
 def _about(data: xr.Dataset) -> str:
@@ -272,7 +231,7 @@ def _numbers(table: str) -> str:
 def _short(cell: str) -> str:
     """Return a number in six digits, and any other text as it is."""
     try:
-        return f"{float(cell):.6g}"
+        return number(float(cell), 6)
     except ValueError:
         return cell
 

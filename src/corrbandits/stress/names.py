@@ -1,0 +1,73 @@
+"""The names of candidates, factors and settings: the same in the CSV, the sentences, the figures and on the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from corrbandits._shell.numbers import number
+from corrbandits.stress.priors import AS_GIVEN, Setting
+
+UNINFORMATIVE, FIXED, SURVIVORS = "uninformative", ("printed", "plain"), ("elimination", "refitting")
+HELD = "fixed"
+"""The name, in the CSV, of the fixed prior in just the runs in which survivors were played."""
+
+NOMINAL = {**AS_GIVEN, "confidence": 1.0, "length": 1.0}
+"""The value of each factor that leaves the prior as it was given."""
+
+_CANDIDATES = {
+    "printed": "printed index",
+    "plain": "plain index",
+    "elimination": "elimination",
+    "refitting": "refitting",
+    UNINFORMATIVE: "uninformative prior",
+    HELD: "prior held fixed",
+}
+_AXES = {
+    "shift": "prior means shifted by{units}",
+    "scale": "prior means' contrast times",
+    "noise": "noise on prior means{units}",
+    "swap": "high and low swapped (share)",
+    "confidence": "prior variance times",
+    "length": "prior length times",
+}
+_CHANGES = {
+    "shift": "means shifted by {}",
+    "scale": "contrast of means × {}",
+    "noise": "noise of {} on means",
+    "swap": "high and low swapped: {}",
+    "confidence": "variance × {}",
+    "length": "length × {}",
+}
+
+
+def candidate_name(candidate: str, played: Collection[str]) -> str:
+    """Return the name of a candidate; where only one index was played, it is just the policy.
+
+    >>> candidate_name("plain", ("printed", "plain")), candidate_name("plain", ("plain", "uninformative"))
+    ('plain index', 'policy')
+    """
+    return "policy" if candidate == "plain" and "printed" not in played else _CANDIDATES[candidate]
+
+
+def axis_label(factor: str, about: Mapping[str, Any]) -> str:
+    """Return what the axis of a factor says; `about` are the test's attributes."""
+    units = about.get("units", "")
+    return _AXES[factor].format(units=f" ({units})" if units else "")
+
+
+def changes(setting: Setting) -> list[str]:
+    """Return how a setting's prior differs from the one given, a few words for each factor.
+
+    >>> changes(Setting("shift", -2.0, 0.1, 1.0)), changes(Setting("noise", 0.0, 1.0, 1.0))
+    (['means shifted by -2', 'variance × 0.1'], ['as given'])
+    """
+    amounts = {setting.kind: setting.accuracy, "confidence": setting.confidence, "length": setting.length}
+    changed = {factor: x for factor, x in amounts.items() if not is_nominal(factor, x)}
+    return [_CHANGES[factor].format(number(x)) for factor, x in changed.items()] or ["as given"]
+
+
+def is_nominal(factor: str, value: float) -> bool:
+    """Return whether a value of a factor leaves the prior as it was given, up to rounding."""
+    return math.isclose(value, NOMINAL[factor], rel_tol=1e-5, abs_tol=1e-8)

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_a_study_is_kept_in_postgresql(ok, answer, postgres):
 def test_a_database_that_cannot_be_written_is_exit_code_3(ok, refused, tmp_path):
     ok(*CREATE)
     database = default_database(tmp_path)
-    with sqlite3.connect(database, isolation_level=None) as holder:
+    with closing(sqlite3.connect(database, isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")
         err = refused("observe", "meadow", "p00", "3", "--db", f"sqlite:///{database}?timeout=0.1", code=3)
         assert "locked" in err
@@ -93,7 +94,7 @@ def test_ctrl_c_is_exit_code_130(tmp_path):
     (tmp_path / "sites.csv").write_text(SITES)
     assert run_program("study", *CREATE, cwd=tmp_path).returncode == 0
     database = default_database(tmp_path)
-    with sqlite3.connect(database, isolation_level=None) as holder:
+    with closing(sqlite3.connect(database, isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")  # so that the program waits
         environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")}
         program = subprocess.Popen(

@@ -326,6 +326,25 @@ def test_a_full_disk_is_said_and_what_was_saved_stays(tmp_path, monkeypatch):
     assert not list(tmp_path.glob(".*"))
 
 
+def test_the_memory_of_what_cannot_be_written_is_released(tmp_path, monkeypatch):
+    """Python would otherwise complain of a BufferError when it comes to collect what the error holds."""
+    (saved, batch, kept, _), given = one_saved(tmp_path), []
+
+    def full(path, content, **_):
+        given.append(content)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("corrbandits.simulation.checkpoint.outputs.write_file", full)
+    monkeypatch.setattr("corrbandits.simulation.trace.write_file", full)
+    for write in (lambda: saved.save(batch, kept), lambda: simulate(**FEW).save(tmp_path / "trace.nc")):
+        with pytest.raises(OSError, match="No space left"):
+            write()
+    assert len(given) == 2
+    for content in given:
+        with pytest.raises(ValueError, match="released memoryview"):
+            bytes(content)
+
+
 class Failing(cb.Policy):
     def _choose(self, belief, t, rng, arms):
         raise ZeroDivisionError("a mistake of a user's own")

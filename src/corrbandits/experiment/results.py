@@ -32,7 +32,8 @@ def write_figure(files: Results, name: str, figure: Figure) -> None:
 
 def write_regret(files: Results, name: str, trace: Trace, environment: Environment, title: str, until: int) -> None:
     """Write a trace as NAME.nc and its regret, with the Lai-Robbins bound, as NAME.png and NAME.pdf."""
-    files.write(f"{name}.nc", trace.to_netcdf())
+    with trace.to_netcdf() as content:
+        files.write(f"{name}.nc", content)
     bound = theory.lai_robbins(environment, trace.horizon, times=trace.data["time"].values)
     write_figure(files, name, plots.regret_with_start(trace, title, lower_bound=bound, until=until))
 

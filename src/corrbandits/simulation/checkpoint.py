@@ -67,7 +67,8 @@ class Checkpoint:
         content, place = io.BytesIO(), self._place(batch)
         np.savez(content, allow_pickle=False, **{MARK: self._mark(batch)}, **kept)
         self._batches[place] = batch.last - batch.first  # before: Ctrl-C may come as soon as the file is in place
-        outputs.write_file(place, content.getbuffer(), follow_links=False)
+        with content.getbuffer() as whole:  # released also if the disk is full and the error keeps these frames
+            outputs.write_file(place, whole, follow_links=False)
 
     def state(self, total: int) -> str:
         """Return in words how many of all runs are here."""

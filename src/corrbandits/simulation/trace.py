@@ -110,7 +110,8 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace, with its regret, as NetCDF; a file already there is replaced once the new one is whole."""
-        write_file(path, self.to_netcdf())
+        with self.to_netcdf() as content:
+            write_file(path, content)
 
     def to_netcdf(self) -> memoryview:
         """Return what `save` writes, compressed; in memory, since HDF5 does not survive a full disk."""

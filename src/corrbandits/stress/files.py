@@ -12,7 +12,8 @@ from corrbandits.stress.result import StressTest
 def write(files: Results, name: str, test: StressTest) -> None:
     """Write a test as NAME.csv, .nc and .html, and its figures as NAME-grids and NAME-curves (.png, .pdf)."""
     files.write(f"{name}.csv", test.to_csv().encode())
-    files.write(f"{name}.nc", test.to_netcdf())
+    with test.to_netcdf() as content:
+        files.write(f"{name}.nc", content)
     files.write(f"{name}.html", render(test).encode())
     write_figure(files, f"{name}-grids", figures.grids(test))
     write_figure(files, f"{name}-curves", figures.curves(test))

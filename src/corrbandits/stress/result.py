@@ -116,7 +116,8 @@ class StressTest:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the test as NetCDF; a file already there is replaced once the new one is whole."""
-        write_file(path, self.to_netcdf())
+        with self.to_netcdf() as content:
+            write_file(path, content)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> StressTest:

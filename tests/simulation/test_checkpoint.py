@@ -366,6 +366,19 @@ def test_two_processes_on_one_directory_do_not_disturb_each_other(tmp_path):
     assert not list((tmp_path / "saved").glob(".*"))
 
 
+def test_another_process_may_begin_at_any_moment(tmp_path, monkeypatch):
+    whole, iterdir = simulate(**FEW), Path.iterdir
+
+    def iterdir_late(path):
+        monkeypatch.undo()
+        simulate(**FEW, checkpoint=tmp_path)  # the other one, whose files are then seen
+        return iterdir(path)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir_late)
+    same(simulate(**FEW, checkpoint=tmp_path), whole)
+    assert len(files(tmp_path)) == 12
+
+
 def test_two_different_simulations_cannot_begin_in_one_directory(tmp_path):
     ready, refused = threading.Barrier(2), []
 

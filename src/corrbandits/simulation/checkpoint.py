@@ -171,8 +171,9 @@ def _open(directory: Path, description: Mapping[str, Any], content: bytes) -> No
     outputs.make_directory(directory, "runs")
     outputs.remove_abandoned(directory, STALE_SECONDS)
     place = directory / DESCRIPTION
-    if not place.exists():
-        if others := sorted(path.name for path in directory.iterdir() if not path.name.startswith(".")):
+    others = sorted(path.name for path in directory.iterdir() if not path.name.startswith("."))
+    if not place.exists():  # looked at last: where another process has begun, its description comes before its runs
+        if others:
             raise ValueError(
                 f"{directory} must be empty, new, or the checkpoint of this simulation, but it holds "
                 f"{others[0]!r:.60}{' and more' if others[1:] else ''}. Name another directory."

@@ -9,14 +9,15 @@ the next step that runs within it. Rows are the layers of `.importlinter`, the t
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
+import json
 import re
+import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "counts"))
 import house  # noqa: E402
+from tell import function_of  # noqa: E402
 
 PAGE = HERE / "architecture.md"
 Work = Callable[[], Any]
@@ -102,9 +104,10 @@ def walked(name: str) -> Walk:
     wanted, found, running = set(steps(section(name))), Walk(), dict[FrameType, str]()
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
-        if event != "call" or (called := _function(frame)) is None:
+        if event != "call" or (called := function_of(frame)) is None:
             return
-        module, function = called
+        module = called[0].removeprefix("corrbandits.")
+        function = f"{module}.{called[1]}"
         if module not in found.modules:
             found.modules.append(module)
         if function in wanted and function not in found.parents:
@@ -121,19 +124,6 @@ def walked(name: str) -> Walk:
             sys.setprofile(None)
             threading.setprofile(None)  # type: ignore[arg-type]  # it ends so
     return found
-
-
-def _function(frame: FrameType) -> tuple[str, str] | None:
-    """Return the module of the package and the function that a frame runs; None for anything else.
-
-    The bodies of modules and of classes are no functions, nor is what `dataclass` makes.
-    """
-    code, module = frame.f_code, str(frame.f_globals.get("__name__"))
-    body = code.co_name == "<module>" or not code.co_flags & inspect.CO_OPTIMIZED
-    if body or not module.startswith("corrbandits.") or Path(code.co_filename).suffix != ".py":
-        return None
-    module = module.removeprefix("corrbandits.")
-    return module, f"{module}.{code.co_qualname}"
 
 
 def _stack(frame: FrameType) -> Iterator[FrameType]:
@@ -270,15 +260,28 @@ def _shown(name: str) -> tuple[str, str]:
     return ".".join(parts[1:own]) or parts[0], ".".join(parts[own:])
 
 
+def seen(name: str) -> Walk:
+    """Return what runs in a walk in a process of its own: what runs depends on what is loaded and done already."""
+    done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True, check=True)
+    return Walk(**json.loads(done.stdout))
+
+
+def with_modules(text: str, name: str, walk: Walk) -> str:
+    """Return the page with the modules that run in a walk between their marks."""
+    begin, end = f"<!-- modules of {name} -->\n", f"<!-- end of modules of {name} -->\n"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{modules_of(walk)}\n{end}{rest.split(end)[1]}"
+
+
 def main() -> None:
-    text = PAGE.read_text(encoding="utf-8")
+    """Draw every walk, and write its modules into the page; of one that is named, print what runs."""
+    if sys.argv[1:]:
+        sys.stdout.write(json.dumps(asdict(walked(sys.argv[1]))))
+        return
     for name in WALKS:
-        walk = walked(name)
+        walk = seen(name)
         draw(walk, HERE / f"architecture-{name}.png")
-        begin, end = f"<!-- modules of {name} -->\n", f"<!-- end of modules of {name} -->\n"
-        before, rest = text.split(begin)
-        text = f"{before}{begin}\n{modules_of(walk)}\n{end}{rest.split(end)[1]}"
-    PAGE.write_text(text, encoding="utf-8")
+        PAGE.write_text(with_modules(PAGE.read_text(encoding="utf-8"), name, walk), encoding="utf-8")
 
 
 if __name__ == "__main__":

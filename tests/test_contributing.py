@@ -4,7 +4,6 @@ import doctest
 import re
 import subprocess
 import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -14,25 +13,10 @@ import corrbandits as cb
 from tests import test_kernels
 from tests.support import ROOT
 from tests.support.contracts import BeliefContract
+from tests.support.skeletons import KINDS, PAGE, MemoryJournal, code, skeleton
 
-PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-KINDS = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
 BANDIT = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
 FLAT = cb.Independent(mean=1.0, variance=4.0, noise_variance=1.0, arms=3)
-
-
-def code(kind):
-    """The code under a heading of the page."""
-    section = PAGE.split(f"### {kind}\n")[1].split("\n### ")[0]
-    (found,) = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    return found
-
-
-def skeleton(kind):
-    """The code under a heading of the page, executed as a module of its own."""
-    module = ModuleType("skeleton")
-    exec(compile(code(kind), "CONTRIBUTING.md", "exec"), module.__dict__)
-    return module
 
 
 def played(policy=None, belief=FLAT, environment=BANDIT):
@@ -125,3 +109,13 @@ def test_the_environment_gives_rewards_of_its_means():
     rewards = np.array([bandit.reward(2, eps) for eps in noise])
     assert abs(rewards.mean() - 3.0) <= 5 * 3.0 / np.sqrt(4000)
     assert abs(rewards.var() - bandit.noise_variance[2]) <= 5 * 9.0 * np.sqrt(8 / 4000)
+
+
+def test_the_journal_keeps_a_study():
+    """What every journal must do is tested beside our own, in tests/study/test_journal.py."""
+    journal = MemoryJournal()
+    with cb.Study.create(journal, "meadow", prior=FLAT, policy=cb.UCL()) as study:
+        study.tell(study.ask(), 3.0)
+    with cb.Study.open(journal, "meadow") as study:
+        assert study.belief.sums.tolist() == [3.0, 0.0, 0.0]
+        assert study.database == "memory"

@@ -1,7 +1,6 @@
 """The documents are executed: every snippet, every command, every picture, every row of the README's table."""
 
 import doctest
-import importlib.util
 import inspect
 import os
 import pkgutil
@@ -13,7 +12,7 @@ import sys
 import pytest
 
 import corrbandits as cb
-from tests.support import ROOT
+from tests.support import ROOT, script
 from tests.support.commands import corrbandits
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -37,10 +36,7 @@ SESSION = ROOT / "docs" / "ask-and-tell.md"
 
 
 def from_docs(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script(f"docs/{name}.py")
 
 
 def commands():

@@ -1,6 +1,5 @@
 """What another version left behind: its traces, studies and exports are read; its checkpoints and workers refused."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -17,21 +16,13 @@ from corrbandits.belief import KINDS
 from corrbandits.policies import RULES
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.dask import of_version
-from tests.support import ROOT
+from tests.support import ROOT, script
 
 OLD = ROOT / "tests" / "data" / "0.1.0"
 SAID = json.loads((OLD / "said.json").read_text(encoding="utf-8"))
 
 
-def made():
-    """The script that wrote the files, as a module."""
-    spec = importlib.util.spec_from_file_location("made", OLD / "make.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MADE = made()
+MADE = script("tests/data/0.1.0/make.py")
 
 
 @pytest.fixture

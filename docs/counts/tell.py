@@ -34,11 +34,8 @@ def executed(work: Callable[[], Any]) -> list[str]:
     found: set[str] = set()
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
-        code, module = frame.f_code, str(frame.f_globals.get("__name__"))
-        written = Path(code.co_filename).suffix == ".py"  # not made by `dataclass` for its own use
-        body = code.co_name == "<module>" or not code.co_flags & inspect.CO_OPTIMIZED
-        if event == "call" and written and not body and module.split(".")[0] == PACKAGE:
-            found.add(module)
+        if event == "call" and (function := function_of(frame)) is not None:
+            found.add(function[0])
 
     sys.setprofile(note)
     try:
@@ -46,6 +43,18 @@ def executed(work: Callable[[], Any]) -> list[str]:
     finally:
         sys.setprofile(None)
     return sorted(found)
+
+
+def function_of(frame: FrameType) -> tuple[str, str] | None:
+    """Return the module of the package that a frame runs in, and its function there; None if it is no function of it.
+
+    The bodies of modules and of classes are not, nor the comprehensions in them, nor what `dataclass` makes.
+    """
+    code, module = frame.f_code, str(frame.f_globals.get("__name__"))
+    anonymous = code.co_name.startswith("<") or not code.co_flags & inspect.CO_OPTIMIZED
+    if anonymous or module.split(".")[0] != PACKAGE or Path(code.co_filename).suffix != ".py":
+        return None
+    return module, code.co_qualname
 
 
 def _from_python(database: str) -> list[str]:

@@ -12,7 +12,7 @@ from corrbandits.study.journal import Journal, JournalError, JournalProtocol
 from corrbandits.study.journal.contract import JournalContract, check_pairs
 from corrbandits.study.journal.sql import VERSION
 from tests.support.databases import NEWLY, PASSWORD, append_some, create_and_enrol, together, use_after_fork
-from tests.support.memory_journal import MemoryJournal
+from tests.support.skeletons import MemoryJournal
 
 
 def ask(journal, statement):

@@ -7,7 +7,7 @@ import corrbandits as cb
 from corrbandits.study import Study, Trial
 from corrbandits.study.report.surprises import SURPRISING, surprises
 from tests.support.contracts import GAUSSIAN_PRIORS
-from tests.support.memory_journal import MemoryJournal
+from tests.support.skeletons import MemoryJournal
 from tests.support.studies import LINE, bits, related
 
 

@@ -167,6 +167,7 @@ def test_the_readme_is_under_two_screens():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 68
 
 
+@pytest.mark.slow
 def test_the_documentation_builds_without_a_warning(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", ROOT / "docs", tmp_path],

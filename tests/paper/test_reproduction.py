@@ -13,6 +13,7 @@ from corrbandits.paper import reproduction as paper
 from tests.support import ROOT
 from tests.support.commands import corrbandits
 
+pytestmark = pytest.mark.slow
 BEST, T = 60.0, 10_000
 
 

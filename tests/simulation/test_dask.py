@@ -24,6 +24,7 @@ from corrbandits.simulation import checkpoint
 from corrbandits.simulation import dask as cluster
 from tests.support.commands import corrbandits
 
+pytestmark = pytest.mark.slow
 BIN = Path(sys.executable).parent
 WHERE = cb.landscapes.grid(3, 3)
 BANDIT = cb.landscapes.draw(4 * cb.Exponential(2.0), WHERE, noise_variance=1.0, seed=0, shape=(3, 3))

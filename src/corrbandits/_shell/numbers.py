@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 
+LARGEST = 1e9
+"""Numbers from here on are written with an exponent."""
+
 
 def number(x: float, digits: int = 3) -> str:
     """Return a number in a few digits, a dash where there is none.
 
     >>> number(1234.5), number(0.31623), number(14.0), number(-2.345), number(3.1623, 2), number(0.00001)
     ('1,230', '0.316', '14', '-2.35', '3.2', '1e-05')
+    >>> number(123456789.0), number(1.2e30)
+    ('123,000,000', '1.2e+30')
     >>> number(float("nan")), number(float("-inf"))
     ('–', '-∞')
     """
@@ -18,6 +23,8 @@ def number(x: float, digits: int = 3) -> str:
     if math.isinf(x):
         return "∞" if x > 0 else "-∞"
     rounded = float(f"{x:.{digits}g}") + 0.0  # no -0
+    if abs(rounded) >= LARGEST:
+        return f"{rounded:.{digits}g}"
     return f"{rounded:,.0f}" if abs(rounded) >= 10**digits else f"{rounded:,g}"
 
 

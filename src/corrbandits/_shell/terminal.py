@@ -21,7 +21,7 @@ PIPED = 120
 UNFOLDED = 1_000
 """More columns than any table has."""
 
-_PLAIN = str.maketrans({"±": "+-", "·": ".", "░": ":", "▒": "+", "▓": "%", "█": "@", "…": "..."})
+_PLAIN = str.maketrans({"±": "+-", "·": ".", "░": ":", "▒": "+", "▓": "%", "█": "@", "…": "...", "–": "-", "∞": "inf"})
 
 
 def table(headings: Iterable[str], rows: Iterable[Sequence[str]], left: int = 1, **options: Any) -> Table:

@@ -12,6 +12,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.tally import Tally
+from corrbandits._shell import numbers
 from corrbandits.belief.history import History
 
 
@@ -265,8 +266,7 @@ def span(values: Array) -> str:
     >>> span(np.array([2.0, 2.0])), span(np.array([1.0, 0.5]))
     ('2', '0.5 to 1')
     """
-    low, high = float(values.min()), float(values.max())
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    return numbers.span(float(values.min()), float(values.max()), 4)
 
 
 def without_evidence(belief: Belief) -> TypeError:

@@ -12,6 +12,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
+from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief
 from corrbandits.policies import IndexPolicy, Policy
 from corrbandits.study.arms import Arms
@@ -180,5 +181,5 @@ def _rank(values: Array, arm: int) -> int:
 
 
 def _said(one: Alternative) -> str:
-    limit = "" if one.limit is None else f", limit {one.limit:.6g}"
-    return f"mean {one.mean:.6g} ± {one.deviation:.3g}{limit}"
+    limit = "" if one.limit is None else f", limit {number(one.limit, 6)}"
+    return f"mean {number(one.mean, 6)} ± {number(one.deviation)}{limit}"

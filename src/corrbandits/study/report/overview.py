@@ -14,6 +14,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell import terminal
+from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
 from corrbandits.study.choosing import moment
@@ -158,7 +159,7 @@ class Overview:
         first = self.top[0]
         if not math.isfinite(first.deviation):
             return self.no_best
-        return f"{first.name}, mean {first.mean:.4g} ± {first.deviation:.2g}; {self.no_best}"
+        return f"{first.name}, mean {number(first.mean, 4)} ± {number(first.deviation, 2)}; {self.no_best}"
 
     def _open_table(self) -> Any:
         rows = [(str(a.trial), a.name, f"{time_in_words(a.age)} ago{', late' * a.late}") for a in self.open[:MOST_OPEN]]
@@ -217,21 +218,21 @@ def best_in_words(best: Best | None) -> str:
     """Return which arm is the best so far, and how sure that is."""
     if best is None:
         return "none yet"
-    level = f"{best.name}, mean {best.mean:.4g} ± {best.deviation:.2g}"
+    level = f"{best.name}, mean {number(best.mean, 4)} ± {number(best.deviation, 2)}"
     if math.isnan(best.probability):
         return f"{level}; how sure that is cannot be said while nothing is known of some arms"
     return (
         f"{level}; the best of all with probability {best.probability:.3f} ± {best.probability_error:.3f}; to stop now "
-        f"would cost {best.expected_loss:.3g} ± {best.expected_loss_error:.1g} per trial on average"
+        f"would cost {number(best.expected_loss)} ± {number(best.expected_loss_error, 1)} per trial on average"
     )
 
 
 def standing_row(one: Standing, *, with_limit: bool) -> tuple[str, ...]:
     """Return the cells of an arm in a table."""
     known = math.isfinite(one.deviation)
-    mean = f"{one.mean:.4g}" if known else "?"
-    limit = "" if one.limit is None or not math.isfinite(one.limit) else f"{one.limit:.4g}"
-    return (one.name, mean, f"{one.deviation:.3g}", *((limit,) if with_limit else ()), f"{one.rewards:,}")
+    mean = number(one.mean, 4) if known else "?"
+    limit = "" if one.limit is None or not math.isfinite(one.limit) else number(one.limit, 4)
+    return (one.name, mean, number(one.deviation), *((limit,) if with_limit else ()), f"{one.rewards:,}")
 
 
 def _best(ledger: Ledger, deciding: Belief) -> tuple[Best | None, str | None]:

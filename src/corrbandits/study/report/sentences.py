@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from corrbandits._core.checks import fields_of
+from corrbandits._shell.numbers import number
 from corrbandits.belief import GaussianBelief
 from corrbandits.belief.base import span
 from corrbandits.policies import Policy
@@ -33,8 +34,8 @@ def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:
     """Return what contradicts the stated noise, what that does, and what to do."""
     stated, factor = np.sqrt(prior.noise_variance), math.sqrt(check.ratio)
     even = float(np.ptp(stated)) == 0
-    seen = f"by {factor * stated[0]:.3g}" if even else f"{factor:.3g} times as much as stated"
-    said = f"{stated[0]:.3g} was stated" if even else f"{span(stated)} was stated"
+    seen = f"by {number(factor * stated[0])}" if even else f"{number(factor)} times as much as stated"
+    said = f"{number(stated[0])} was stated" if even else f"{span(stated)} was stated"
     more = check.ratio > 1
     effect = (
         "so each reward is trusted too much, and deviations and probabilities here are too small"
@@ -45,8 +46,8 @@ def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:
     plural = "s" if check.degrees > 1 else ""
     new = f"{factor * stated[0]:.2g}" if even else "..."
     return (
-        f"WARNING: rewards of the same arm vary {seen}, but {said} (chi-square {check.chi_square:.3g} with "
-        f"{check.degrees:,} degree{plural} of freedom, p = {check.p:.1g}), {effect}. Look for {cause}. "
+        f"WARNING: rewards of the same arm vary {seen}, but {said} (chi-square {number(check.chi_square)} with "
+        f"{check.degrees:,} degree{plural} of freedom, p = {number(check.p, 1)}), {effect}. Look for {cause}. "
         "If they are all right, go on with a copy that has another noise: "
         f"corrbandits study copy {shlex.quote(name)} NEW --noise-sd {new}."
     )
@@ -55,8 +56,8 @@ def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:
 def surprise_in_words(found: Surprise) -> str:
     """Return what is surprising in an arm's rewards."""
     return (
-        f"WARNING: the rewards of {found.name} average {found.average:.6g}, {abs(found.z):.2g} standard deviations "
-        f"from what all else says ({found.expected:.4g} ± {found.deviation:.2g})."
+        f"WARNING: the rewards of {found.name} average {number(found.average, 6)}, {number(abs(found.z), 2)} standard "
+        f"deviations from what all else says ({number(found.expected, 4)} ± {number(found.deviation, 2)})."
     )
 
 
@@ -67,7 +68,7 @@ def time_in_words(seconds: float) -> str:
     ('20 s', '1.5 h', '1.4 w')
     """
     unit = next((name for name, size in reversed(UNITS.items()) if seconds >= size), "s")
-    return f"{max(seconds, 0.0) / UNITS[unit]:.2g} {unit}"
+    return f"{number(max(seconds, 0.0) / UNITS[unit], 2)} {unit}"
 
 
 def _value(value: Any) -> str:

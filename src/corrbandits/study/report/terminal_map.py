@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import number
 from corrbandits.study.report.lattice import Lattice
 
 if TYPE_CHECKING:
@@ -100,7 +101,11 @@ class TerminalMap:
                 low, high = float(np.nanmin(merged)), float(np.nanmax(merged))
             for level in levels:
                 _add_cell(line, level, "", 2, colour=colour)
-            line.append(f"  mean from {low:.4g} to {high:.4g}" if high > low else f"  every mean is {low:.4g}")
+            line.append(
+                f"  mean from {number(low, 4)} to {number(high, 4)}"
+                if high > low
+                else f"  every mean is {number(low, 4)}"
+            )
         marks = [f"{BEST} the best so far"] if self.best is not None else []
         marks += [f"{OPEN} a trial is open"] if self.open else []
         marks += [f"{UNKNOWN} nothing is known"] if known.size < self.means.size else []

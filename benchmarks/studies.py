@@ -4,13 +4,17 @@
 
 All databases lie in one directory, on the disk that holds the system's temporary files unless --on names another. The
 contestants take turns, trial by trial, and each one's median is kept. An acknowledged tell is on the disk with every
-one of them: SQLite syncs at each commit.
+one of them: SQLite syncs at each commit. The command that tells a reward takes turns with a process that only imports
+the libraries it needs; of these the fastest is kept, since whatever else a machine does only adds to a process.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -28,6 +32,7 @@ from corrbandits.kernels import Exponential
 
 OURS, EARLY, LATE, OPENING = "corrbandits", "after 500 events", "after 50,000 events", "opening 100,000 events"
 RDB, FILE = "Optuna, random sampler, SQLite", "Optuna, random sampler, journal file"
+LIBRARIES, COMMAND = "import numpy, sqlalchemy: fastest process", "corrbandits study tell: fastest process"
 PAGE, DATA = "ask-and-tell.md", "ask-and-tell.json"
 Turn = Callable[[], None]
 
@@ -64,6 +69,11 @@ def measured(directory: Path, *, trials: int, share: float) -> dict[str, Any]:
     late = grown[LATE] / grown[EARLY]
     rows += [row(EARLY, grown[EARLY]), row(LATE, grown[LATE], late, "≤ 1.05 × after 500", late <= 1.05)]
     rows.append(row(OPENING, opened, target="< 2 s", met=opened < 2))
+    tell("the command")
+    fastest = processes(directory, 25 if share == 1.0 else 2)
+    ratio = fastest[COMMAND] / fastest[LIBRARIES]
+    rows.append(row(LIBRARIES, fastest[LIBRARIES]))
+    rows.append(row(COMMAND, fastest[COMMAND], ratio, "≤ 1.6 × the import", ratio <= 1.6))
     on = machine()
     on["versions"] = {name: on["versions"].get(name, "not installed") for name in ("corrbandits", "numpy", "optuna")}
     return {"machine": on, "load": [before, load()], "trials": trials, "rows": rows}
@@ -129,6 +139,22 @@ def opening(directory: Path, events: int) -> float:
             assert len(study.open_trials) == 0
         times.append(time.perf_counter() - begun)
     return float(np.median(times))
+
+
+def processes(directory: Path, turns: int) -> dict[str, float]:
+    """Return the least seconds of a process that imports two libraries, and of one that tells a reward."""
+    with filled(directory, "command", 500) as study:
+        number = study.ask().number
+    url = f"sqlite:///{directory}/command.db"
+    program = [sys.executable, "-m", "corrbandits.cli.entry", "study", "tell", "command", str(number), "31.5"]
+    commands = {LIBRARIES: [sys.executable, "-c", "import numpy, sqlalchemy"], COMMAND: program}
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(turns + 1):  # the first ones warm up: modules are compiled
+        for name, command in commands.items():
+            begun = time.perf_counter()
+            subprocess.run(command, env=os.environ | {"CORRBANDITS_DB": url}, check=True, capture_output=True)
+            times[name].append(time.perf_counter() - begun)
+    return {name: min(taken[1:]) for name, taken in times.items()}
 
 
 def optunas(directory: Path) -> dict[str, Turn | Missing]:

@@ -81,7 +81,7 @@ def test_many_arms_form_no_matrix(ok, tmp_path):
         assert isinstance(study.settings.prior, cb.Implicit)
         assert study.settings.policy == cb.UCL()
     out = ok("show", "many")
-    assert "each sign is the average of" in out
+    assert "each character is the average of" in out
     assert max(map(len, out.splitlines())) <= 80
 
 

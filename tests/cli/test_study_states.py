@@ -1,5 +1,7 @@
 """Every command of `corrbandits study` says one state of the study, from one read."""
 
+import functools
+import inspect
 import subprocess
 import sys
 from collections import Counter
@@ -7,6 +9,9 @@ from collections import Counter
 import pytest
 
 import corrbandits as cb
+from corrbandits.cli.study import trials
+from corrbandits.cli.study.commands import app_for
+from corrbandits.cli.study.plain import plain_call
 from corrbandits.study.journal import Journal
 from tests.support.shell import CREATE, SITES, default_database, environment, forked
 
@@ -122,7 +127,7 @@ from corrbandits.cli import entry
 try:
     entry.main()
 finally:
-    libraries = {{"scipy", "rich", "pandas", "matplotlib", "xarray", "numba"}}
+    libraries = {{"scipy", "rich", "pandas", "matplotlib", "xarray", "numba", "pydantic"}}
     heavy = {{name.split(".")[0] for name in sys.modules}} & libraries
     ours = {{name for name in sys.modules if name.startswith(("corrbandits.environments", "corrbandits.simulation",
              "corrbandits.theory", "corrbandits.cli.experiments", "corrbandits.cli.study.studies",
@@ -144,3 +149,56 @@ def test_telling_a_reward_loads_only_what_it_needs(tmp_path):
         assert ("WARNING" in done.stdout) is warned
         unneeded = "[]" if not warned else "['corrbandits.study.report.inference']"  # for the words of the warning
         assert done.stderr.strip() == unneeded, command
+
+
+LINES = [
+    "tell meadow 1 3.5",
+    "tell meadow 1 3.5 --json",
+    "tell --json meadow 1 -3.5",
+    "tell meadow 1 -.5e1 --db other.db",
+    "tell --db other.db meadow 1 3",
+    "amend meadow 2 -7",
+    "cancel meadow 1",
+    "retract --json meadow 2",
+]
+NOT_PLAIN = [
+    "",
+    "tell",
+    "tell meadow 1",
+    "tell meadow 1 2 3",
+    "tell --help",
+    "tell meadow 1 2 --jsn",
+    "tell meadow 1 2 --db",
+    "tell meadow 1 2 --db --json",
+    "tell meadow 1 2 --db=other.db",
+    "tell -- meadow 1 2",
+    "tell -meadow 1 2",
+    "cancel meadow -1",
+    "observe meadow p00 3",
+    "show meadow",
+]
+
+
+@pytest.mark.parametrize("variable", [None, "", "variable.db"])
+@pytest.mark.parametrize("line", LINES)
+def test_a_plain_line_is_understood_as_typer_does(monkeypatch, line, variable):
+    monkeypatch.delenv("CORRBANDITS_DB", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("CORRBANDITS_DB", variable)
+    said = []
+    for name in ("tell", "amend", "cancel", "retract"):
+        function = getattr(trials, name)
+
+        @functools.wraps(function)
+        def note(*arguments, _function=function, **options):
+            said.append((_function.__name__, inspect.signature(_function).bind(*arguments, **options).arguments))
+
+        monkeypatch.setattr(trials, name, note)
+    plain_call(line.split())()
+    app_for(line.split())(line.split(), standalone_mode=False)
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("line", NOT_PLAIN)
+def test_what_is_not_plain_is_left_to_typer(line):
+    assert plain_call(line.split()) is None

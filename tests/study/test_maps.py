@@ -220,7 +220,7 @@ def test_any_grid_fits_the_terminal(shape, width):
     assert len(text) <= 45
     assert any("B" in line for line in text[:-3])
     if shape == (400, 400):
-        assert text[-1].startswith("each sign is the average of ")
+        assert text[-1].startswith("each character is the average of ")
 
 
 def test_a_map_in_colours_has_the_same_marks():

@@ -50,6 +50,10 @@ def main() -> None:
 def _run(arguments: list[str]) -> None:
     """Run a command. Those of `study` load without the others: a person waits for each of them."""
     if arguments[:1] == ["study"]:
+        from corrbandits.cli.study.plain import plain_call, run
+
+        if (call := plain_call(arguments[1:])) is not None:
+            run(call)
         from corrbandits.cli.study.commands import app_for
 
         app_for(arguments[1:])(arguments[1:], prog_name="corrbandits study")

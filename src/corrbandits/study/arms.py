@@ -18,7 +18,7 @@ from corrbandits._core.checks import Array
 AXES = (("latitude", "longitude"), ("x", "y"), ("x",))
 """Columns that say where arms lie."""
 
-MOST_SIGNS = 200
+LONGEST_NAME = 200
 
 
 @final
@@ -128,20 +128,20 @@ class Arms:
 
 
 def checked_name(what: str, value: Any) -> str:
-    """Return a name: printable text, for it is shown in terminals, tables and files."""
+    """Return a name: printable text, because it is shown in terminals, tables and files."""
     name = checks.text(what, value)
-    unfit = next((sign for sign in name if _unprintable(sign)), None)
-    if not name.strip() or name != name.strip() or len(name) > MOST_SIGNS or unfit is not None:
+    unfit = next((character for character in name if _unprintable(character)), None)
+    if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME or unfit is not None:
         raise ValueError(
-            f"{what} must be 1 to {MOST_SIGNS} printable signs without a blank at either end, got {name!r:.60}."
+            f"{what} must be 1 to {LONGEST_NAME} printable characters without a blank at either end, got {name!r:.60}."
         )
     return name
 
 
-def _unprintable(sign: str) -> bool:
-    """Return whether a sign is for control, not for reading; those that join letters are for reading."""
-    category = unicodedata.category(sign)
-    return (category[0] == "C" or category in ("Zl", "Zp")) and sign not in "\u200c\u200d"
+def _unprintable(character: str) -> bool:
+    """Return whether a character is for control, not for reading; those that join letters are for reading."""
+    category = unicodedata.category(character)
+    return (category[0] == "C" or category in ("Zl", "Zp")) and character not in "\u200c\u200d"
 
 
 def _number(count: int | None, given: int) -> int:

@@ -201,7 +201,7 @@ def _legend(figure: Figure, view: _View) -> None:
         entries.append((unknown, "nothing is known"))
     if entries:
         handles, labels = zip(*entries, strict=True)
-        numbers = [str(k) for k in range(len(labels))]  # put in afterwards: a name that begins with _ were not shown
+        numbers = [str(k) for k in range(len(labels))]  # replaced below: a name that begins with _ is not shown
         legend = figure.legend(handles, numbers, loc="outside lower center", ncols=5, frameon=False, fontsize="small")
         for text, label in zip(legend.get_texts(), labels, strict=True):
             text.set(parse_math=False, text=label)
@@ -233,5 +233,5 @@ def _shrink(arms: Arms) -> float:
     return max(math.cos(math.radians(float(arms.coordinates[:, 0].mean()))), 0.01)
 
 
-def _cut(name: str, signs: int) -> str:
-    return name if len(name) <= signs else f"{name[: signs - 1]}…"
+def _cut(name: str, longest: int) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"

@@ -1,4 +1,4 @@
-"""A map of what is believed, in the signs of a terminal."""
+"""A map of what is believed, in the characters of a terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TerminalMap:
 
         labels = self._labels()
         margin = max(map(len, labels)) + 2 if any(labels) else 0
-        sign, across, up = self._scale(width - margin)
+        wide, across, up = self._scale(width - margin)
         cells, exists, marks = self._merged(across, up)
         levels = COLOURS if colour else SHADES
         level = _levels(cells, len(levels))
@@ -50,15 +50,15 @@ class TerminalMap:
             for c in range(cells.shape[1]):
                 known = exists[r, c] and not math.isnan(cells[r, c])
                 blank = levels[level[r, c]] if known else UNKNOWN if exists[r, c] else " "
-                _add_cell(line, blank, marks.get((r, c), ""), sign, colour=colour and known)
+                _add_cell(line, blank, marks.get((r, c), ""), wide, colour=colour and known)
             lines.append(line)
-        return [*lines, self._below(margin, sign * cells.shape[1]), *self._legend(levels, across, up, colour=colour)]
+        return [*lines, self._below(margin, wide * cells.shape[1]), *self._legend(levels, across, up, colour=colour)]
 
     def _scale(self, room: int) -> tuple[int, int, int]:
-        """Return how many signs wide a cell is, and how many columns and rows of arms it stands for."""
+        """Return how many characters wide a cell is, and how many columns and rows of arms it stands for."""
         columns, rows = self.lattice.x.size, self.lattice.y.size
-        sign = 2 if 2 * columns <= room else 1  # a terminal's signs are twice as high as wide
-        return sign, math.ceil(columns * sign / max(room, 1)), math.ceil(rows / MOST_ROWS)
+        wide = 2 if 2 * columns <= room else 1  # a terminal's characters are twice as high as wide
+        return wide, math.ceil(columns * wide / max(room, 1)), math.ceil(rows / MOST_ROWS)
 
     def _merged(self, across: int, up: int) -> tuple[Array, np.ndarray, dict[tuple[int, int], str]]:
         """Return the average of the known arms of each cell, whether it has any arm, and the marks by cell."""
@@ -110,7 +110,7 @@ class TerminalMap:
         marks += [f"{OPEN} a trial is open"] if self.open else []
         marks += [f"{UNKNOWN} nothing is known"] if known.size < self.means.size else []
         line.append(("; " if known.size and marks else "") + ", ".join(marks))
-        merged_note = [Text(f"each sign is the average of {across} x {up} arms")] if across * up > 1 else []
+        merged_note = [Text(f"each character is the average of {across} x {up} arms")] if across * up > 1 else []
         return [line, *merged_note]
 
 
@@ -123,12 +123,12 @@ def _levels(cells: Array, count: int) -> np.ndarray:
     return np.clip(np.nan_to_num(share * count), 0, count - 1).astype(np.int64)
 
 
-def _add_cell(line: Text, level: str, marks: str, sign: int, *, colour: bool) -> None:
+def _add_cell(line: Text, level: str, marks: str, wide: int, *, colour: bool) -> None:
     if not colour:
-        line.append((marks + level * sign)[:sign])
+        line.append((marks + level * wide)[:wide])
         return
     ink = "black" if COLOURS.index(level) > 5 else "white"
-    line.append((marks + "  ")[:sign], style=f"bold {ink} on {level}")
+    line.append((marks + "  ")[:wide], style=f"bold {ink} on {level}")
 
 
 def _short(value: float) -> str:

@@ -11,9 +11,15 @@ A policy is frozen and holds no state: what it knows is the belief and the time 
 other, whatever the rule.
 """
 
+from typing import Any
+
 from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, gaussian
-from corrbandits.policies.baselines import RULES, UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
+from corrbandits.policies.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
 from corrbandits.policies.ucl import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy
+
+_RULES = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Thompson, KnowledgeGradient, UCB1, EpsilonGreedy, Greedy, Uniform)
+RULES: dict[str, Any] = {rule.__name__: rule for rule in _RULES}
+"""Every rule of the package by name."""
 
 __all__ = [
     "GPUCB",

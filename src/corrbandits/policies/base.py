@@ -16,6 +16,9 @@ from corrbandits.belief import Belief, GaussianBelief
 
 Arms = Sequence[int] | Integers
 
+LARGEST = float(np.finfo(np.float64).max)
+"""Every finite variance is at most this; only that of an unknown arm is above it."""
+
 
 class Policy(ABC):
     """A rule that chooses an arm."""
@@ -45,7 +48,30 @@ class Policy(ABC):
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
         """Return which arms must be tried before the rule proper begins, the one of largest variance first."""
-        return np.isinf(belief.variance)
+        return belief.variance > self.threshold(belief)
+
+    def threshold(self, belief: Belief) -> float | Array:
+        """Return the variance above which an arm must be tried first: one number, or one per arm.
+
+        By default the largest double: only arms of which nothing is known, whose variance is infinite, are above it.
+
+        >>> from corrbandits import UCL, CorrelatedUCL, Independent
+        >>> prior = Independent(variance=9.0, noise_variance=[1.0, 2.0])
+        >>> CorrelatedUCL(nu=0.5).threshold(prior), UCL().threshold(prior)
+        (array([2., 4.]), 1.7976931348623157e+308)
+        """
+        return LARGEST
+
+    def schedule(self, times: Integers, arms: int) -> Array:
+        """Return what the rule depends on besides the belief, one number for each of the times; by default nothing, 0.
+
+        >>> from corrbandits import KnowledgeGradient, Thompson
+        >>> KnowledgeGradient(horizon=10).schedule(np.array([1, 2, 10]), arms=5)   # the decisions left
+        array([9., 8., 0.])
+        >>> Thompson().schedule(np.array([1, 2, 10]), arms=5)
+        array([0., 0., 0.])
+        """
+        return np.zeros(len(times))
 
     @abstractmethod
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int: ...
@@ -68,6 +94,10 @@ class LimitPolicy(IndexPolicy):
     @abstractmethod
     def width(self, t: Any, arms: int) -> Any:
         """Return how many standard deviations above its mean an arm's limit lies at time t, or at each of many."""
+
+    def schedule(self, times: Integers, arms: int) -> Array:
+        """Return the widths at these times."""
+        return np.asarray(self.width(times, arms), dtype=np.float64)
 
     def index(self, belief: Belief, t: int) -> Array:
         """Return mu_i + width s_i."""

@@ -13,7 +13,6 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import expected_excess
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.policies.base import IndexPolicy, Policy, best, gaussian
-from corrbandits.policies.ucl import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy
 
 
 @final
@@ -65,6 +64,10 @@ class UCB1(IndexPolicy):
         index[taken] = average[taken] + self.width(t) / np.sqrt(counts[taken])
         return index
 
+    def schedule(self, times: Integers, arms: int) -> Array:
+        """Return the widths at these times."""
+        return np.asarray(self.width(times))
+
     def width(self, t: Any) -> Any:
         """Return scale sqrt(2 log(t - 1)) at one time or at each of many: the confidence width of one reward."""
         return self.scale * np.sqrt(2 * np.log(np.maximum(np.subtract(t, 1), 1)))
@@ -89,11 +92,16 @@ class KnowledgeGradient(IndexPolicy):
     def __post_init__(self) -> None:
         checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
 
-    def left(self, t: int) -> int:
-        """Return T - t, how many decisions come after the one at time t; refused past the horizon."""
-        if t > self.horizon:
-            raise ValueError(f"KnowledgeGradient was given a horizon of {self.horizon}, but t = {t} is past it.")
+    def left(self, t: Any) -> Any:
+        """Return T - t, how many decisions follow the one at time t, or at each of many; refused past the horizon."""
+        if np.max(t) > self.horizon:
+            past = np.min(t, where=np.greater(t, self.horizon), initial=np.max(t))
+            raise ValueError(f"KnowledgeGradient was given a horizon of {self.horizon}, but t = {past} is past it.")
         return self.horizon - t
+
+    def schedule(self, times: Integers, arms: int) -> Array:
+        """Return how many decisions are left at these times."""
+        return np.asarray(self.left(times), dtype=np.float64)
 
     def index(self, belief: Belief, t: int) -> Array:
         """Return mu_i + (T - t) nu_i."""
@@ -162,17 +170,12 @@ class Uniform(Policy):
     3
     """
 
-    def pending(self, belief: Belief) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Return that no arm must be tried first."""
-        return np.zeros(belief.arms, dtype=np.bool_)
+    def threshold(self, belief: Belief) -> float:
+        """Return infinity: no arm must be tried first."""
+        return math.inf
 
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
         return _at(checks.generator(type(self).__name__, rng).random(), belief, arms)
-
-
-_RULES = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Thompson, KnowledgeGradient, UCB1, EpsilonGreedy, Greedy, Uniform)
-RULES: dict[str, Any] = {rule.__name__: rule for rule in _RULES}
-"""Every rule of the package by name, the paper's too."""
 
 
 def _slopes(belief: GaussianBelief, arm: int) -> Array:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits.belief import Belief
-from corrbandits.policies.base import CrediblePolicy, LimitPolicy, gaussian
+from corrbandits.policies.base import LARGEST, CrediblePolicy, LimitPolicy, gaussian
 
 
 @dataclass(frozen=True)
@@ -77,13 +76,18 @@ class CorrelatedUCL(_PrintedSchedule):
         if not isinstance(self.factor, bool):
             raise TypeError(f"factor must be True or False, got {self.factor!r}.")
 
-    def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
-        """Return which arms have a variance strictly above sigma_s^2 / nu."""
+    def threshold(self, belief: Belief) -> Array:
+        """Return sigma_s^2 / nu, or the largest double where that is beyond it: an unknown arm is above any threshold.
+
+        >>> from corrbandits import Independent
+        >>> CorrelatedUCL(nu=1e-10).threshold(Independent(noise_variance=[2.0, 1e300], arms=2))
+        array([2.00000000e+010, 1.79769313e+308])
+        """
         noise = gaussian(self, belief).noise_variance
-        if self.nu != 1:
-            with np.errstate(over="ignore"):
-                noise = np.minimum(noise / self.nu, np.finfo(np.float64).max)  # an unknown arm is above any of them
-        return belief.variance > noise
+        if self.nu == 1:  # the usual case, asked for at every step
+            return noise
+        with np.errstate(over="ignore"):
+            return np.minimum(noise / self.nu, LARGEST)
 
     def index(self, belief: Belief, t: int) -> Array:
         """Return Q_i(t), also during initialisation."""

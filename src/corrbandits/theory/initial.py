@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Correlated, GaussianBelief, Independent
+from corrbandits.policies import CorrelatedUCL
 
 PANEL = 64
 
@@ -17,7 +17,7 @@ PANEL = 64
 def initialisation(belief: GaussianBelief, nu: float) -> list[int]:
     """Return the arms `CorrelatedUCL` takes in its initialisation phase, in order: it does not depend on the rewards.
 
-    No arm comes twice, so there are at most N (lemma on initialisation). Where two variances are equal but for
+    No arm comes twice, so there are at most N (lemma on initialisation). Where two variances are equal except for
     rounding, the policy may take the other one first.
 
     >>> covariance = [[3.0, 2.9, 0.0], [2.9, 3.0, 0.0], [0.0, 0.0, 1.0]]
@@ -25,8 +25,7 @@ def initialisation(belief: GaussianBelief, nu: float) -> list[int]:
     [0]
     """
     belief = gaussian(belief)
-    with np.errstate(over="ignore"):
-        thresholds = belief.noise_variance / checks.number("nu", nu, above=0, up_to=1)
+    thresholds = CorrelatedUCL(nu=nu).threshold(belief)
     pending = np.flatnonzero(belief.variance > thresholds)
     if not belief.independent:
         return _correlated(belief, thresholds, pending)

@@ -172,7 +172,7 @@ def test_a_place_that_cannot_be_written_is_no_error(tmp_path):
     code = (
         "import numba.core.caching as caching\n"
         "caching.CacheImpl._locator_classes = []\n"  # no directory is offered, as where none can be written
-        "from corrbandits.simulation.engines.compiled import kernels as compiled\n"
+        "from corrbandits.simulation.engines.compiled import choose as compiled\n"
         "import numpy as np\n"
         "print(compiled.largest_limit(np.array([1.0, 3.0]), np.zeros(2), 1.0))"
     )

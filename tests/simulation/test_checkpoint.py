@@ -16,8 +16,7 @@ import pytest
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits._shell import outputs
-from corrbandits.simulation import batches as ensemble
-from corrbandits.simulation import checkpoint
+from corrbandits.simulation import batches, checkpoint
 from tests.support.databases import NEWLY, together
 
 BANDIT = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
@@ -86,9 +85,9 @@ def test_what_is_saved_is_not_played_again(tmp_path, monkeypatch, record, way):
     for name in lost:
         (tmp_path / "new" / "saved" / name).unlink()
     played = []
-    play = ensemble.play
+    run_into = batches.run_into
     monkeypatch.setattr(
-        ensemble, "play", lambda problem, batch, *rest: (played.append(batch), play(problem, batch, *rest))
+        batches, "run_into", lambda simulation, batch, *rest: (played.append(batch), run_into(simulation, batch, *rest))
     )
     same(simulate(**FEW, record=record, checkpoint=str(tmp_path / "new" / "saved"), **way), whole)
     assert sorted(f"{b.player}-{b.first}-{b.last}.npz" for b in played) == sorted(lost)
@@ -222,10 +221,10 @@ def test_what_a_kill_left_half_written_is_no_hindrance_and_is_removed_in_time(tm
 
 def one_saved(tmp_path):
     """Return a checkpoint with one batch, that batch, and the place of its file."""
-    problem = ensemble.Problem(((*PLAYERS["flat"], True),), BANDIT, 30, 2, np.array([10, 30]))
-    batch = ensemble.Batch(0, 0, 2)
-    saved = checkpoint.Checkpoint(tmp_path, checkpoint.described(problem, ["flat"], 2, "1"))
-    _, kept = ensemble.played(problem, batch)
+    player = batches.Player(*PLAYERS["flat"], "compiled")
+    simulation, batch = batches.Simulation((player,), BANDIT, 30, 2, np.array([10, 30])), batches.Batch(0, 0, 2)
+    saved = checkpoint.Checkpoint(tmp_path, checkpoint.described(simulation, ["flat"], 2, "1"))
+    _, kept = batches.run_batch(simulation, batch)
     saved.save(batch, kept)
     return saved, batch, kept, tmp_path / "0-0-2.npz"
 
@@ -264,7 +263,7 @@ def test_no_flipped_byte_and_no_cut_goes_unnoticed(tmp_path):
 def test_a_file_of_another_batch_or_simulation_is_not_taken(tmp_path):
     saved, batch, kept, place = one_saved(tmp_path)
     place.rename(tmp_path / "0-2-4.npz")
-    assert loaded(saved, ensemble.Batch(0, 2, 4), kept) is None
+    assert loaded(saved, batches.Batch(0, 2, 4), kept) is None
     with pytest.raises(ValueError, match="another simulation"):
         checkpoint.Checkpoint(tmp_path, {"format": checkpoint.FORMAT, "policies": []})
     np.savez(place, of=saved._mark(batch), **kept | {"regret": kept["regret"].astype(np.float32)})

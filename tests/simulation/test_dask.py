@@ -19,8 +19,7 @@ from distributed import Client, KilledWorker
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.cli import entry as cli
-from corrbandits.simulation import batches as ensemble
-from corrbandits.simulation import checkpoint
+from corrbandits.simulation import batches, checkpoint
 from corrbandits.simulation import dask as cluster
 from tests.support.commands import corrbandits
 
@@ -386,8 +385,8 @@ def test_runs_that_kill_every_worker_are_given_up_in_words(tmp_path):
 def test_the_advice_to_keep_less_is_for_those_who_can():
     error = KilledWorker("task", SimpleNamespace(address="tcp://127.0.0.1:9"), 3)
     for times, can in ((None, True), (np.array([1, 20]), False)):
-        problem = ensemble.Problem(((*PLAYERS["any"], True),), BANDIT, 20, 0, times)
-        assert ("record='summary'" in str(cluster._blamed(problem, error))) == can
+        simulation = batches.Simulation((batches.Player(*PLAYERS["any"], "compiled"),), BANDIT, 20, 0, times)
+        assert ("record='summary'" in str(cluster._blamed(simulation, error))) == can
 
 
 def test_a_scheduler_that_dies_is_one_message(tmp_path):

@@ -35,7 +35,8 @@ from corrbandits import (
 from corrbandits._core.single_thread import one_thread
 from corrbandits.environments import Environment, landscapes
 from corrbandits.policies import LimitPolicy
-from corrbandits.simulation import batches as ensemble
+from corrbandits.simulation.engines import one_by_one
+from corrbandits.simulation.engines.one_by_one import BLOCK
 from tests.support.commands import alone
 
 WHERE = landscapes.grid(3, 3)
@@ -412,11 +413,10 @@ def same_summary(summary, full, times):
     assert summary.regret.attrs == full.regret.attrs
 
 
-@pytest.mark.parametrize("horizon", [ensemble.BLOCK - 1, ensemble.BLOCK, ensemble.BLOCK + 1, 2 * ensemble.BLOCK + 777])
+@pytest.mark.parametrize("horizon", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 777])
 def test_a_summary_is_the_same_whatever_blocks_it_is_made_of(horizon):
     players = {name: (UCL(a=1.2), prior) for name, prior in PRIORS.items()}
-    block = ensemble.BLOCK
-    times = [t for t in (1, 1000, block - 1, block, block + 1, 2 * block, 2 * block + 1, horizon) if t <= horizon]
+    times = [t for t in (1, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1, horizon) if t <= horizon]
     times = sorted(set(times))
     full = simulate(players, SIX, horizon, 2, seed=1)
     same_summary(simulate(players, SIX, horizon, 2, seed=1, record="summary", times=times), full, times)
@@ -425,7 +425,7 @@ def test_a_summary_is_the_same_whatever_blocks_it_is_made_of(horizon):
 @pytest.mark.parametrize("block", [1, 2, 7, 10**6])
 def test_the_size_of_a_block_does_not_matter(block, monkeypatch):
     full = simulate(PLAYERS, BANDIT, 40, 3, seed=1)
-    monkeypatch.setattr(ensemble, "BLOCK", block)
+    monkeypatch.setattr(one_by_one, "BLOCK", block)
     same_summary(simulate(PLAYERS, BANDIT, 40, 3, seed=1, record="summary"), full, list(range(1, 41)))
 
 

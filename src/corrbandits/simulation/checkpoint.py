@@ -22,7 +22,8 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._shell import outputs
-from corrbandits.simulation.batches import Batch, Kept, Problem
+from corrbandits.simulation.batches import Batch, Simulation
+from corrbandits.simulation.engines import Recorded
 from corrbandits.simulation.fingerprint import fingerprint
 
 FORMAT = "corrbandits checkpoint 1"
@@ -46,7 +47,7 @@ class Checkpoint:
         self._batches: dict[Path, int] = {}  # the runs of each that was loaded, or begun to be saved
         _open(self.directory, description, self._content)
 
-    def load(self, batch: Batch, into: Kept) -> bool:
+    def load(self, batch: Batch, into: Recorded) -> bool:
         """Copy a batch that is here into arrays of its runs; return whether it was here, and whole."""
         place = self._place(batch)
         if not place.is_file():
@@ -62,10 +63,10 @@ class Checkpoint:
         self._batches[place] = batch.last - batch.first
         return True
 
-    def save(self, batch: Batch, kept: Kept) -> None:
+    def save(self, batch: Batch, recorded: Recorded) -> None:
         """Write the arrays of a batch."""
         content, place = io.BytesIO(), self._place(batch)
-        np.savez(content, allow_pickle=False, **{MARK: self._mark(batch)}, **kept)
+        np.savez(content, allow_pickle=False, **{MARK: self._mark(batch)}, **recorded)
         self._batches[place] = batch.last - batch.first  # before: Ctrl-C may come as soon as the file is in place
         with content.getbuffer() as whole:  # released also if the disk is full and the error keeps these frames
             outputs.write_file(place, whole, follow_links=False)
@@ -98,30 +99,30 @@ class Checkpoint:
             raise ValueError(f"it must hold {expected}, but it holds {found}")
 
 
-def described(problem: Problem, names: list[str], runs: int, version: str) -> dict[str, Any]:
+def described(simulation: Simulation, names: list[str], runs: int, version: str) -> dict[str, Any]:
     """Return what makes a simulation the one it is, as entries of a JSON file."""
     policies: dict[str, Any] = {}
-    for name, (policy, belief, compiled) in zip(names, problem.players, strict=True):
+    for name, (policy, belief, engine) in zip(names, simulation.players, strict=True):
         policies |= {
-            f"engine of {name!r}": "compiled" if compiled else "reference",
+            f"engine of {name!r}": engine,
             f"policy {name!r}": fingerprint(policy),
             f"belief of {name!r}": fingerprint(belief),
         }
     return {
         "format": FORMAT,
         VERSION: version,
-        "horizon": problem.horizon,
+        "horizon": simulation.horizon,
         "runs": runs,
-        "seed": problem.seed,
-        "record": "full" if problem.times is None else "summary",
-        "times": None if problem.times is None else problem.times.tolist(),
+        "seed": simulation.seed,
+        "record": "full" if simulation.times is None else "summary",
+        "times": None if simulation.times is None else simulation.times.tolist(),
         "policies": names,
-        "environment": fingerprint(problem.environment),
+        "environment": fingerprint(simulation.environment),
         **policies,
     }
 
 
-def forms(arrays: Kept) -> dict[str, Any]:
+def forms(arrays: Recorded) -> dict[str, Any]:
     """Return the type and the shape of each array.
 
     >>> forms({"counts": np.zeros((2, 3))})

@@ -1,6 +1,6 @@
 """Batches played by a Dask cluster.
 
-The problem travels once, in the graph: a worker that dies takes nothing with it that the scheduler could not make
+The simulation travels once, in the graph: a worker that dies takes nothing with it that the scheduler could not make
 again elsewhere.
 """
 
@@ -20,7 +20,8 @@ from importlib.metadata import version
 from typing import Any, final
 
 from corrbandits.simulation import batches
-from corrbandits.simulation.batches import Batch, Kept, Problem
+from corrbandits.simulation.batches import Batch, Simulation
+from corrbandits.simulation.engines import Recorded
 
 PATIENCE_SECONDS = 10
 LOOK_SECONDS = 1.0
@@ -75,7 +76,7 @@ def _refuse_unlike_an_address(address: str) -> None:
         )
 
 
-def results(client: Any, problem: Problem, work: list[Batch]) -> Iterator[tuple[Batch, Kept]]:
+def results(client: Any, simulation: Simulation, work: list[Batch]) -> Iterator[tuple[Batch, Recorded]]:
     """Yield every batch with its arrays as workers finish them; what is left at an error or Ctrl-C is cancelled.
 
     Dask gives up a batch that several dying workers held, whether or not it killed them. Such a batch is played again
@@ -87,20 +88,20 @@ def results(client: Any, problem: Problem, work: list[Batch]) -> Iterator[tuple[
     if not client.nthreads():
         warnings.warn("the Dask cluster has no workers yet; waiting for the first.", RuntimeWarning, stacklevel=2)
     waiting, suspects = deque(work), deque[Batch]()
-    there, done = _There(client, problem), as_completed(loop=client.loop)
+    there, done = _There(client, simulation), as_completed(loop=client.loop)
     try:
-        while waiting or suspects or there.playing:
-            if suspects and not there.playing:
+        while waiting or suspects or there.held:
+            if suspects and not there.held:
                 done.add(there.submit(suspects[0]))
-            while waiting and not suspects and len(there.playing) < there.room():
+            while waiting and not suspects and len(there.held) < there.room():
                 done.add(there.submit(waiting.popleft()))
             future = next(done)
-            batch = there.playing.pop(future)
+            batch = there.held.pop(future)
             try:
                 found = future.result()
             except KilledWorker as error:
                 if suspects and batch == suspects[0]:
-                    raise _blamed(problem, error) from error
+                    raise _blamed(simulation, error) from error
                 suspects.append(batch)
                 continue
             finally:
@@ -120,26 +121,26 @@ def results(client: Any, problem: Problem, work: list[Batch]) -> Iterator[tuple[
 
 @final
 class _There:
-    """The problem and some batches on a cluster."""
+    """The simulation and some batches on a cluster."""
 
-    def __init__(self, client: Any, problem: Problem) -> None:
+    def __init__(self, client: Any, simulation: Simulation) -> None:
         import cloudpickle  # also takes policies that are defined in a notebook
 
-        self.playing: dict[Any, Batch] = {}
-        self._client, self._content = client, cloudpickle.dumps(problem)
+        self.held: dict[Any, Batch] = {}
+        self._client, self._content = client, cloudpickle.dumps(simulation)
         self._run, self._name = of_version(version("corrbandits")), f"corrbandits-{uuid.uuid4()}"
         self._submitted, self._room, self._looked = 0, AHEAD, float("-inf")
-        self._problem: Any = None
+        self._simulation: Any = None
 
     def submit(self, batch: Batch) -> Any:
         """Have a batch played."""
-        if self._problem is None or self._problem.status == "error":  # then workers died while they had it
+        if self._simulation is None or self._simulation.status == "error":  # then workers died while they had it
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # a prior of many arms is large, and goes once
-                self._problem = self._client.submit(self._run, "loaded", self._content, key=self._key("problem"))
+                self._simulation = self._client.submit(self._run, "loaded", self._content, key=self._key("simulation"))
         key = self._key(f"{batch.player}-{batch.first}")
-        future = self._client.submit(self._run, "played", astuple(batch), self._problem, key=key)
-        self.playing[future] = batch
+        future = self._client.submit(self._run, "run_batch", astuple(batch), self._simulation, key=key)
+        self.held[future] = batch
         return future
 
     def room(self) -> int:
@@ -152,15 +153,15 @@ class _There:
 
     def cancel(self) -> None:
         """Leave nothing there."""
-        self._client.cancel([*self.playing, *([] if self._problem is None else [self._problem])])
+        self._client.cancel([*self.held, *([] if self._simulation is None else [self._simulation])])
 
     def _key(self, what: str) -> str:
         self._submitted += 1
         return f"{self._name}-{what}-{self._submitted}"
 
 
-def _blamed(problem: Problem, error: Any) -> OSError:
-    less = ", or keep less: record='summary'" if problem.times is None else ""
+def _blamed(simulation: Simulation, error: Any) -> OSError:
+    less = ", or keep less: record='summary'" if simulation.times is None else ""
     return OSError(
         f"several workers died over the same runs, which they played alone ({error.last_worker.address} was the last), "
         "most likely for want of memory. Give workers more of it (dask worker --memory-limit) or fewer threads "
@@ -190,12 +191,12 @@ def of_version(wanted: str) -> Callable[..., Any]:
     return run
 
 
-def loaded(content: bytes) -> Problem:
-    """Return the problem as it was sent."""
-    problem: Problem = pickle.loads(content)
-    return problem
+def loaded(content: bytes) -> Simulation:
+    """Return the simulation as it was sent."""
+    simulation: Simulation = pickle.loads(content)
+    return simulation
 
 
-def played(batch: tuple[int, ...], problem: Problem) -> tuple[Batch, Kept]:
+def run_batch(batch: tuple[int, ...], simulation: Simulation) -> tuple[Batch, Recorded]:
     """Return a batch with its arrays."""
-    return batches.played(problem, Batch(*batch))
+    return batches.run_batch(simulation, Batch(*batch))

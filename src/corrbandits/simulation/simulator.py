@@ -1,4 +1,4 @@
-"""Ensembles of runs: what is asked, checked; what came of it, labelled."""
+"""Ensembles of runs: the request, checked; the result, labelled."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.policies import Policy
 from corrbandits.simulation import batches, workers
-from corrbandits.simulation.batches import Kept, Problem
+from corrbandits.simulation.batches import Batch, Player, Simulation
 from corrbandits.simulation.checkpoint import Checkpoint, described
-from corrbandits.simulation.engines.players import why_not_compiled
+from corrbandits.simulation.engines import Recorded, Runs, engine_for
 from corrbandits.simulation.trace import REGRET, Trace
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Engine = Literal["auto", "compiled", "reference"]
 Policies = Mapping[str, tuple[Policy, Belief]]
 
 
@@ -35,7 +34,7 @@ def simulate(
     runs: int = 1,
     seed: int = 0,
     *,
-    engine: Engine = "auto",
+    engine: str = "auto",
     record: Literal["full", "summary"] = "full",
     times: Any = None,
     threads: int | None = None,
@@ -45,10 +44,10 @@ def simulate(
 ) -> Trace:
     """Return the trace of `runs` runs of each policy, each starting from its own belief.
 
-    `engine` is "auto" (compiled where it can be), "compiled" or "reference". `record="summary"` keeps the regret at
-    chosen `times` (by default some two hundred, evenly spread in log t) and the counts, not every decision, in memory
-    that does not grow with the horizon. `progress` shows a bar with the time left; by default when the work is long
-    and a person watches.
+    `engine` is "compiled", "reference", or "auto": for each policy the first of these that can play it.
+    `record="summary"` keeps the regret at chosen `times` (by default some two hundred, evenly spread in log t) and the
+    counts, not every decision, in memory that does not grow with the horizon. `progress` shows a bar with the time
+    left; by default when the work is long and a person watches.
 
     The work is done in `threads` of this process, by default as many as there are cores; or by `map`: a function
     like the built-in one, or an object that has one, such as a pool, an executor or a Dask client. The result is the
@@ -65,14 +64,14 @@ def simulate(
     horizon, runs = checks.integer("horizon", horizon, least=1), checks.integer("runs", runs, least=1)
     seed = checks.integer("seed", seed, least=0)
     by = _workers(threads, map)
-    players = tuple(
-        (*pair, _compiled(pair, environment, horizon, engine)) for pair in _checked(policies, environment).values()
-    )
-    problem = Problem(players, environment, horizon, seed, _times(record, times, horizon))
-    saved = None if checkpoint is None else _saved(checkpoint, problem, list(policies), runs)
-    kept = _room(problem, runs)
-    workers.play(problem, batches.batches(problem, runs), kept, by, saved, progress)
-    return Trace(_dataset(policies, problem, kept))
+    pairs, at = _checked(policies, environment).values(), _times(record, times, horizon)
+    asked = [Runs(*pair, environment, horizon, seed, 0, runs, at) for pair in pairs]
+    players = tuple(Player(each.policy, each.belief, engine_for(each, engine).name) for each in asked)
+    simulation = Simulation(players, environment, horizon, seed, at)
+    saved = None if checkpoint is None else _saved(checkpoint, simulation, list(policies), runs)
+    recorded = _room(simulation, runs)
+    workers.complete(simulation, batches.batches(simulation, runs), recorded, by, saved, progress)
+    return Trace(_dataset(policies, simulation, recorded))
 
 
 def _workers(threads: Any, way: Any) -> Any:
@@ -89,10 +88,10 @@ def _workers(threads: Any, way: Any) -> Any:
     return partial(workers.elsewhere, way=way)
 
 
-def _saved(directory: Any, problem: Problem, names: list[str], runs: int) -> Checkpoint:
+def _saved(directory: Any, simulation: Simulation, names: list[str], runs: int) -> Checkpoint:
     if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
         raise TypeError(f"checkpoint must be the name of a directory, got {directory!r:.60}.")
-    return Checkpoint(directory, described(problem, names, runs, version("corrbandits")))
+    return Checkpoint(directory, described(simulation, names, runs, version("corrbandits")))
 
 
 def _times(record: Any, times: Any, horizon: int) -> Integers | None:
@@ -111,18 +110,18 @@ def _times(record: Any, times: Any, horizon: int) -> Integers | None:
     return chosen.astype(np.int64)
 
 
-def _room(problem: Problem, runs: int) -> Kept:
+def _room(simulation: Simulation, runs: int) -> Recorded:
     """Return the arrays that runs are recorded in."""
-    players = len(problem.players)
+    players = len(simulation.players)
     try:
-        return batches.room(problem, players, runs)
+        return simulation.runs(Batch(0, 0, runs)).room(players)
     except (MemoryError, ValueError):
-        per_run = 12 * problem.horizon if problem.times is None else 8 * problem.times.size
-        size = (per_run + 8 * problem.environment.arms) * players * runs / 1e9
-        less = "a shorter horizon, or record='summary'" if problem.times is None else "or fewer times"
+        per_run = 12 * simulation.horizon if simulation.times is None else 8 * simulation.times.size
+        size = (per_run + 8 * simulation.environment.arms) * players * runs / 1e9
+        less = "a shorter horizon, or record='summary'" if simulation.times is None else "or fewer times"
         raise MemoryError(
-            f"{players} policies x {runs:,} runs x {problem.horizon:,} decisions take {size:,.0f} GB to record, which "
-            f"are not to be had here. Take fewer runs, {less}."
+            f"{players} policies x {runs:,} runs x {simulation.horizon:,} decisions take {size:,.0f} GB to record, "
+            f"more than there is here. Take fewer runs, {less}."
         ) from None
 
 
@@ -148,17 +147,7 @@ def _checked(policies: Any, environment: Any) -> Policies:
     return policies
 
 
-def _compiled(pair: tuple[Policy, Belief], environment: Environment, horizon: int, engine: Any) -> bool:
-    """Return whether the compiled engine plays this."""
-    if engine not in ("auto", "compiled", "reference"):
-        raise ValueError(f"engine must be auto, compiled or reference, got {engine!r}.")
-    why_not = why_not_compiled(*pair, environment, horizon)
-    if engine == "compiled" and why_not:
-        raise ValueError(f"the compiled engine cannot play this, since {why_not}; use engine='auto' or 'reference'.")
-    return engine != "reference" and not why_not
-
-
-def _dataset(policies: Policies, problem: Problem, kept: Kept) -> xr.Dataset:
+def _dataset(policies: Policies, simulation: Simulation, recorded: Recorded) -> xr.Dataset:
     import xarray as xr
 
     each = ("policy", "run")
@@ -169,14 +158,14 @@ def _dataset(policies: Policies, problem: Problem, kept: Kept) -> xr.Dataset:
         "counts": ((*each, "arm"), {"long_name": "times taken"}),
         "initialisation": (each, {"long_name": "length of initialisation", "units": "steps"}),
     }
-    times = np.arange(1, problem.horizon + 1) if problem.times is None else problem.times
+    times = np.arange(1, simulation.horizon + 1) if simulation.times is None else simulation.times
     return xr.Dataset(
-        {name: (described[name][0], array, described[name][1]) for name, array in kept.items()}
-        | describe(problem.environment),
-        {"policy": list(policies), "run": np.arange(kept["initialisation"].shape[1]), "time": times},
+        {name: (described[name][0], array, described[name][1]) for name, array in recorded.items()}
+        | describe(simulation.environment),
+        {"policy": list(policies), "run": np.arange(recorded["initialisation"].shape[1]), "time": times},
         {
-            "seed": problem.seed,
-            "horizon": problem.horizon,
+            "seed": simulation.seed,
+            "horizon": simulation.horizon,
             "rules": [repr(policy) for policy, _ in policies.values()],
             "version": version("corrbandits"),
         },

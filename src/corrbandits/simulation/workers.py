@@ -14,8 +14,9 @@ import numpy as np
 
 from corrbandits._shell.progress import bar
 from corrbandits.simulation import batches, dask
-from corrbandits.simulation.batches import Batch, Kept, Problem
+from corrbandits.simulation.batches import Batch, Simulation
 from corrbandits.simulation.checkpoint import Checkpoint, forms
+from corrbandits.simulation.engines import Recorded
 
 LOG = logging.getLogger("corrbandits")
 
@@ -23,26 +24,29 @@ Work = Generator[tuple[list[Batch], int], None, None]
 """Batches that have just been finished, and how many steps have been made by then."""
 
 
-def play(
-    problem: Problem,
+def complete(
+    simulation: Simulation,
     work: list[Batch],
-    kept: Kept,
-    by: Callable[[Problem, list[Batch], Kept], Work],
+    recorded: Recorded,
+    by: Callable[[Simulation, list[Batch], Recorded], Work],
     saved: Checkpoint | None,
     progress: bool | None,
 ) -> None:
-    """Have all the work done into `kept`: loaded where it is saved, else played, and saved as soon as it is."""
-    left = [batch for batch in work if saved is None or not saved.load(batch, batches.part(kept, batch))]
+    """Fill `recorded` with all the work: loaded if it is saved, otherwise played, and saved as soon as it is done."""
+    left = [batch for batch in work if saved is None or not saved.load(batch, batches.part(recorded, batch))]
     runs = batches.runs_in(work)
-    before = (runs - batches.runs_in(left)) * problem.horizon
+    before = (runs - batches.runs_in(left)) * simulation.horizon
     if saved is not None and before:
         LOG.info(saved.resumed(runs))
     try:
-        with bar(runs * problem.horizon, progress, before=before) as show, closing(by(problem, left, kept)) as done:
+        with (
+            bar(runs * simulation.horizon, progress, before=before) as show,
+            closing(by(simulation, left, recorded)) as done,
+        ):
             for finished, steps in done:
                 if saved is not None:
                     for batch in finished:
-                        saved.save(batch, batches.part(kept, batch))
+                        saved.save(batch, batches.part(recorded, batch))
                 show(before + steps)
     except BaseException as error:
         if saved is not None:
@@ -54,22 +58,22 @@ class _Stopped(Exception):  # noqa: N818  not an error: the run was asked to end
     """Ends a run whose result nobody waits for."""
 
 
-def in_threads(problem: Problem, work: list[Batch], kept: Kept, *, threads: int) -> Work:
+def in_threads(simulation: Simulation, work: list[Batch], recorded: Recorded, *, threads: int) -> Work:
     """Play in threads of this process; on Ctrl-C or an error all stop at their next look."""
     stopped, steps = threading.Event(), np.zeros(len(work), dtype=np.int64)
 
-    def play_one(number: int) -> Batch:
+    def run_one(number: int) -> Batch:
         def advanced(more: int) -> None:
             steps[number] += more
             if stopped.is_set():
                 raise _Stopped
 
-        batches.play(problem, work[number], batches.part(kept, work[number]), advanced)
+        batches.run_into(simulation, work[number], batches.part(recorded, work[number]), advanced)
         return work[number]
 
     with ThreadPoolExecutor(threads) as pool:
         try:
-            waiting = {pool.submit(play_one, number) for number in range(len(work))}
+            waiting = {pool.submit(run_one, number) for number in range(len(work))}
             while waiting:
                 finished, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
                 yield [future.result() for future in finished], int(steps.sum())
@@ -79,17 +83,17 @@ def in_threads(problem: Problem, work: list[Batch], kept: Kept, *, threads: int)
             raise
 
 
-def elsewhere(problem: Problem, work: list[Batch], kept: Kept, *, way: Any) -> Work:
+def elsewhere(simulation: Simulation, work: list[Batch], recorded: Recorded, *, way: Any) -> Work:
     """Play by a function like `map`, or by what has one: a pool, an executor, a Dask client."""
     waiting = set(work)
-    for result in _results(mapping(way)(problem, work) if work else ()):
+    for result in _results(mapping(way)(simulation, work) if work else ()):
         batch, found = _understood(result, waiting)
-        rows = batches.part(kept, batch)
+        rows = batches.part(recorded, batch)
         _refuse_other_arrays(found, rows)
         for name, of_batch in rows.items():
             of_batch[...] = found[name]
         waiting.remove(batch)
-        yield [batch], (batches.runs_in(work) - batches.runs_in(waiting)) * problem.horizon
+        yield [batch], (batches.runs_in(work) - batches.runs_in(waiting)) * simulation.horizon
     if waiting:
         raise ValueError(
             f"map must give a result for each of {len(work)} items, but {len(waiting)} are missing. Pass a function "
@@ -97,8 +101,8 @@ def elsewhere(problem: Problem, work: list[Batch], kept: Kept, *, way: Any) -> W
         )
 
 
-def mapping(way: Any) -> Callable[[Problem, list[Batch]], Iterable[Any]]:
-    """Return a function that plays batches of a problem and gives the results, as they come where that can be."""
+def mapping(way: Any) -> Callable[[Simulation, list[Batch]], Iterable[Any]]:
+    """Return a function that has batches played and gives the results, each as soon as it is there if `way` can."""
     owner = getattr(way, "__self__", way)  # of pool.map, the pool
     if dask.is_client(owner):
         return partial(dask.results, owner)
@@ -108,7 +112,7 @@ def mapping(way: Any) -> Callable[[Problem, list[Batch]], Iterable[Any]]:
             "map must be a function like the built-in map, or have one (a pool, an executor, a Dask client), got "
             f"{way!r:.60}."
         )
-    return lambda problem, work: mapped(partial(batches.played, problem), work)
+    return lambda simulation, work: mapped(partial(batches.run_batch, simulation), work)
 
 
 LIKE_MAP = "Pass a function that behaves like the built-in map, or the pool, executor or Dask client itself."
@@ -126,7 +130,7 @@ def _understood(result: Any, waiting: set[Batch]) -> tuple[Batch, Any]:
     raise TypeError(f"map must give what the function returned, each result once, got {result!r:.60}. {LIKE_MAP}")
 
 
-def _refuse_other_arrays(found: Any, expected: Kept) -> None:
+def _refuse_other_arrays(found: Any, expected: Recorded) -> None:
     if not isinstance(found, dict) or not all(isinstance(array, np.ndarray) for array in found.values()):
         raise TypeError(
             f"map must give what the function returned, which holds arrays called {', '.join(expected)}, got "

@@ -27,11 +27,10 @@ from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Independent
 from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, reward_at
 from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy
-from corrbandits.simulation import batches
-from corrbandits.simulation.batches import Batch, Kept, Problem
+from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from corrbandits.simulation.checkpoint import Checkpoint
-from corrbandits.simulation.engines.players import why_not_compiled
+from corrbandits.simulation.engines import Recorded, Runs, engine_for
 from corrbandits.simulation.fingerprint import fingerprint
 from corrbandits.simulation.simulator import simulate
 from corrbandits.stress.names import FIXED, SURVIVORS, UNINFORMATIVE
@@ -179,7 +178,7 @@ def _parts(plan: Plan) -> Iterator[Part]:
             yield Part(surface, runs, tuple((name, setting) for name in plan.survivors))
 
 
-def played(plan: Plan, checkpoint: Any, threads: int | None, progress: bool | None) -> Kept:
+def played(plan: Plan, checkpoint: Any, threads: int | None, progress: bool | None) -> Recorded:
     """Return `regret` and `initialisation`: of each part what is saved, or else what is played now."""
     whole = _room(plan, len(plan.candidates), len(plan.settings), plan.runs)
     parts = dict(enumerate(_parts(plan)))
@@ -206,12 +205,12 @@ def played(plan: Plan, checkpoint: Any, threads: int | None, progress: bool | No
     return whole
 
 
-def _room(plan: Plan, *shape: int) -> Kept:
+def _room(plan: Plan, *shape: int) -> Recorded:
     """Return arrays to keep runs in, NaN until they are played."""
     return {"regret": np.full((*shape, plan.times.size), np.nan), "initialisation": np.full(shape, np.nan)}
 
 
-def _put(plan: Plan, part: Part, found: Kept, whole: Kept) -> None:
+def _put(plan: Plan, part: Part, found: Recorded, whole: Recorded) -> None:
     """Put what a part found (player, run, ...) where it belongs; the uninformative prior's, in every setting."""
     runs = slice(part.surface, part.surface + part.runs * len(plan.surfaces), len(plan.surfaces))
     for k, (name, setting) in enumerate(part.players):
@@ -220,7 +219,7 @@ def _put(plan: Plan, part: Part, found: Kept, whole: Kept) -> None:
             whole[what][plan.candidates.index(name), where, runs] = rows[k]
 
 
-def _simulated(plan: Plan, part: Part, threads: int | None) -> Kept:
+def _simulated(plan: Plan, part: Part, threads: int | None) -> Recorded:
     trace = simulate(
         plan.players(part),
         plan.surfaces[part.surface],
@@ -244,13 +243,14 @@ def _simulated(plan: Plan, part: Part, threads: int | None) -> Kept:
     return found
 
 
-def _without_prior(plan: Plan, surface: int, run: int) -> Kept:
+def _without_prior(plan: Plan, surface: int, run: int) -> Recorded:
     """Return a run of the uninformative candidate: the noise is that of all others, the order of arms its own."""
     order = plan.order(surface, run)
     environment, pair = reordered(plan.surfaces[surface], order), plan.uninformative(order)
-    compiled = not why_not_compiled(*pair, environment, plan.horizon)
-    problem = Problem(((*pair, compiled),), environment, plan.horizon, plan.seed_of(surface), plan.times)
-    return batches.played(problem, Batch(0, run, run + 1))[1]
+    runs = Runs(*pair, environment, plan.horizon, plan.seed_of(surface), run, run + 1, plan.times)
+    recorded = runs.room()
+    engine_for(runs).play(runs, recorded, lambda _: None)
+    return recorded
 
 
 def reordered(environment: Environment, order: Integers) -> Environment:

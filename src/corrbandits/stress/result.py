@@ -18,7 +18,7 @@ from corrbandits._core.checks import Integers
 from corrbandits._shell.outputs import write_file
 from corrbandits.environments import Environment, landscapes
 from corrbandits.policies import Policy
-from corrbandits.simulation.batches import Kept
+from corrbandits.simulation.engines import Recorded
 from corrbandits.stress.findings import HELPS, Row, findings, verdict
 from corrbandits.stress.names import HELD, SURVIVORS, UNINFORMATIVE
 from corrbandits.stress.playing import FORMAT, Plan, played
@@ -217,7 +217,7 @@ def run(
     return StressTest(_dataset(plan, played(plan, checkpoint, threads, progress)))
 
 
-def _dataset(plan: Plan, kept: Kept) -> xr.Dataset:
+def _dataset(plan: Plan, kept: Recorded) -> xr.Dataset:
     import xarray as xr
 
     columns = dict(zip(Setting._fields, zip(*plan.settings, strict=True), strict=True))

@@ -1,1 +1,34 @@
-"""The engines that play runs."""
+"""The engines that play runs, and which of them plays what.
+
+An engine is a subclass of `Engine` in a file of its own, and a line in `ENGINES`.
+"""
+
+from __future__ import annotations
+
+from corrbandits.simulation.engines.compiled import Compiled
+from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
+from corrbandits.simulation.engines.reference import Reference
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Compiled(), Reference())}
+"""Every engine by name, in the order in which engine="auto" tries them; the last plays anything."""
+
+
+def engine_for(runs: Runs, name: str = "auto") -> Engine:
+    """Return the engine of that name, or the first that can play these runs; refuse one that cannot.
+
+    >>> from corrbandits import Beta, BernoulliBandit, Thompson
+    >>> runs = Runs(Thompson(), Beta(arms=2), BernoulliBandit([0.2, 0.7]), horizon=50, seed=0, first=0, last=1)
+    >>> engine_for(runs).name, ENGINES["compiled"].refuses(runs)
+    ('reference', 'the belief is a Beta')
+    """
+    names = ["auto", *ENGINES]
+    if name not in names:
+        raise ValueError(f"engine must be {', '.join(names[:-1])} or {names[-1]}, got {name!r:.60}.")
+    if name == "auto":
+        return next(engine for engine in ENGINES.values() if not engine.refuses(runs))
+    if why_not := ENGINES[name].refuses(runs):
+        raise ValueError(f"the {name} engine cannot play this because {why_not}. Use engine='auto'.")
+    return ENGINES[name]
+
+
+__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "engine_for"]

@@ -1,1 +1,40 @@
-"""The compiled engine."""
+"""The compiled engine: the arithmetic of beliefs and rules in place, in loops without Python.
+
+    name        shape          meaning                                                        paper
+    S           (N(N-1)/2,)    covariance below the diagonal, row by row                      Sigma(t)
+    d           (N,)           its diagonal                                                   sigma_i^2(t)
+    mu          (N,)           posterior means                                                mu_i(t)
+    w           (N,)           what the width multiplies: s_i, or s_i sqrt(sum_j rho_ij^2)    -
+    inverse     (N,)           1 / d, and 0 where d is only rounding                          -
+    floor       (N,)           variances at or below it are rounding                          -
+    sums        (N,)           sums of rewards                                                n_i(t) mbar_i(t)
+    counts      (N,)           numbers of rewards                                             n_i(t)
+    noise       (N,)           variances of a reward                                          sigma_s^2
+
+Who calls whom, from the outside in:
+
+    engine    `Compiled` plays runs. For each it makes the state of the belief and finds the loop of the rule; for each
+              block of steps it calls that loop with the noise and the rule's schedule.
+    loops     A loop repeats: choose an arm (the initialisation phase first, then the rule), pull it, observe its
+              reward. `LOOPS` says which rule has which loop:
+                  printed_limits               CorrelatedUCL on correlated arms
+                  limits_joint, _apart         UCL, CorrelatedUCL without its factor, BayesUCB, GPUCB, Greedy,
+                                               EpsilonGreedy, Uniform
+                  draws_joint, _apart          Thompson
+                  gains_joint, _apart          KnowledgeGradient
+                  averages                     UCB1
+    choose    first_arm -> pending_arm; arm_at_random; largest_limit; draw; largest_gain_joint -> row, gain_of_lines;
+              likely_printed_limit -> find_candidates -> measure, then row for each candidate.
+    update    pull gives the reward. observe_joint ends the streak of another arm (settle, or defer -> carry), begins
+              one of this arm (start) and takes the reward into it (take); printed_limits does the same itself, since
+              it needs every w between settle and start. observe_apart changes one arm.
+    state     the belief (`Joint`, `Apart`) and the steps (`Steps`) that all of these read and write.
+    cache     how functions are compiled: a loop as a whole (`compiled`), what it calls as a part of it (`part`).
+
+Nothing in loops, choose and update allocates, raises or calls Python, so runs go side by side in threads. Random
+numbers are those NumPy would draw.
+"""
+
+from corrbandits.simulation.engines.compiled.engine import Compiled
+
+__all__ = ["Compiled"]

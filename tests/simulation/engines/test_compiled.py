@@ -1,9 +1,5 @@
 """The compiled engine against the reference, state by state on the same histories, and against extended precision."""
 
-import os
-import resource
-import subprocess
-import sys
 from decimal import Decimal, localcontext
 
 import mpmath as mp
@@ -33,8 +29,9 @@ from corrbandits import (
 )
 from corrbandits.environments.landscapes import cluster_covariance, grid
 from corrbandits.policies.baselines import expected_gain
-from corrbandits.simulation.engines.compiled import kernels as compiled
-from corrbandits.simulation.engines.players import COMPILED, FLOOR, begin
+from corrbandits.simulation.engines import ENGINES, Runs
+from corrbandits.simulation.engines.compiled import choose, update
+from corrbandits.simulation.engines.compiled.state import state_of
 
 POLICIES = {
     "UCL": UCL(a=2.0),
@@ -51,17 +48,17 @@ POLICIES = {
 }
 
 
-def state_of(belief):
-    """What the compiled engine keeps of a correlated belief."""
-    state = compiled.joint(belief.mean, belief.covariance, FLOOR * belief.variance)
-    compiled.weigh(state)
+def weighed(belief):
+    """What the compiled engine keeps of a correlated belief, its w included."""
+    state = state_of(belief)
+    update.weigh(state)
     return state
 
 
 def covariance_of(state):
     S = np.empty((state.d.size, state.d.size))
     for i in range(len(S)):
-        compiled.row(state, i, S[i])
+        update.row(state, i, S[i])
     return S
 
 
@@ -81,27 +78,23 @@ def priors():
     }
 
 
-def test_every_policy_of_the_library_is_compiled_and_tested_here():
-    assert {type(policy) for policy in POLICIES.values()} == set(COMPILED)
-
-
 @pytest.mark.parametrize("name", priors())
 @pytest.mark.parametrize("streaks", [True, False])
 @pytest.mark.parametrize("lazy", [True, False])
 def test_every_state_of_a_history_equals_the_reference(name, streaks, lazy):
     belief = priors()[name]
-    state, rng, arm = state_of(belief), np.random.default_rng(1), 0
+    state, rng, arm = weighed(belief), np.random.default_rng(1), 0
     for _ in range(120):
         if not streaks or rng.random() < 0.3:
             arm = int(rng.integers(belief.arms))
         reward = float(rng.normal(5, 4))
-        compiled.observe_joint(state, lazy, arm, reward, belief.noise_variance[arm])
+        update.observe_joint(state, lazy, arm, reward, belief.noise_variance[arm])
         belief = belief.observe(arm, reward)
         scale = np.sqrt(np.outer(belief.variance, belief.variance))
         assert np.all(np.abs(covariance_of(state) - belief.covariance) <= 1e-12 * scale)
         np.testing.assert_allclose(state.mu, belief.mean, rtol=1e-12, atol=1e-12)
     if not lazy:
-        compiled.settle(state, True)
+        update.settle(state, True)
         assert np.all(np.abs(covariance_of(state) - belief.covariance) <= 1e-12 * scale)
         np.testing.assert_allclose(state.w, np.sqrt(belief.variance) * belief.spread(), rtol=1e-12, atol=1e-12)
 
@@ -110,11 +103,11 @@ def test_independent_states_equal_the_reference():
     belief = Independent(
         mean=[1.0, 2.0, 3.0, 4.0], variance=[np.inf, 0.0, 5.0, 1e-3], noise_variance=[1.0, 2.0, 3.0, 4.0]
     )
-    state = compiled.Apart(belief.mean.copy(), belief.variance.copy(), np.sqrt(belief.variance))
+    state = state_of(belief)
     rng = np.random.default_rng(2)
     for _ in range(300):
         arm, reward = int(rng.integers(4)), float(rng.normal(5, 4))
-        compiled.observe_apart(state, arm, reward, belief.noise_variance[arm])
+        update.observe_apart(state, arm, reward, belief.noise_variance[arm])
         belief = belief.observe(arm, reward)
         np.testing.assert_allclose(state.mu, belief.mean, rtol=1e-13)
         np.testing.assert_allclose(state.d, belief.variance, rtol=1e-13)
@@ -198,6 +191,11 @@ def test_a_belief_that_has_seen_something_goes_on_from_there(name):
         np.testing.assert_array_equal(fast.arms, plain.arms)
 
 
+def begun(engine, policy, belief, bandit, rng):
+    """A run before its first decision."""
+    return ENGINES[engine].begin(Runs(policy, belief, bandit, 150, seed=0, first=0, last=1), rng)
+
+
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("kind", ["flat", "correlated"])
 def test_where_a_run_is_cut_into_blocks_changes_no_bit(name, kind):
@@ -208,23 +206,23 @@ def test_where_a_run_is_cut_into_blocks_changes_no_bit(name, kind):
     }[kind]
     noise, played = np.random.default_rng(9).standard_normal(150), []
     for cuts in ([150], [1] * 150, [7, 60, 1, 82]):
-        player = begin(POLICIES[name], belief, bandit, np.random.default_rng(3), True)
+        run = begun("compiled", POLICIES[name], belief, bandit, np.random.default_rng(3))
         arms, rewards, done = np.empty(150, dtype=np.int32), np.empty(150), 0
         for n in cuts:
-            player.play(noise[done : done + n], arms[done : done + n], rewards[done : done + n])
+            run.advance(noise[done : done + n], arms[done : done + n], rewards[done : done + n])
             done += n
-        played.append((arms.tobytes(), rewards.tobytes(), player.initialisation))
+        played.append((arms.tobytes(), rewards.tobytes(), run.initialisation))
     assert played[0] == played[1] == played[2]
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("fast", [True, False])
-def test_a_reward_that_is_not_a_number_is_refused_by_every_engine(name, fast):
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_a_reward_that_is_not_a_number_is_refused_by_every_engine(name, engine):
     bandit, prior = GaussianBandit([0.0, 1.0], 1.0), Correlated(covariance=np.eye(2), noise_variance=1.0)
-    player = begin(POLICIES[name], prior, bandit, np.random.default_rng(0), fast)
+    run = begun(engine, POLICIES[name], prior, bandit, np.random.default_rng(0))
     noise = np.array([0.0, np.nan, 0.0])
     with pytest.raises(ValueError, match="a reward must be finite"):
-        player.play(noise, np.empty(3, dtype=np.int32), np.empty(3))
+        run.advance(noise, np.empty(3, dtype=np.int32), np.empty(3))
 
 
 @settings(deadline=None, max_examples=200, derandomize=True)
@@ -240,15 +238,15 @@ def test_a_reward_that_is_not_a_number_is_refused_by_every_engine(name, fast):
 def test_the_gain_along_the_envelope_is_that_of_the_sorted_lines(lines):
     means, slopes = np.array(lines).T.copy()
     expected = expected_gain(means, slopes)
-    assert compiled.gain_of_lines(means, slopes / 2, 2.0) == pytest.approx(expected, rel=1e-9, abs=1e-13)
+    assert choose.gain_of_lines(means, slopes / 2, 2.0) == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("c", [0.0, 1e-9, 0.3, 1.0, 5.0, 12.0, 30.0, 37.0])
 def test_the_expected_excess_keeps_its_digits_in_the_tail(c):
     with mp.workdps(50):
         exact = mp.npdf(c) - mp.mpf(c) * mp.erfc(mp.mpf(c) / mp.sqrt(2)) / 2
-        assert abs(mp.mpf(float(compiled.expected_excess(c))) / exact - 1) < 1e-9
-    assert compiled.expected_excess(1e300) == 0.0
+        assert abs(mp.mpf(float(choose.expected_excess(c))) / exact - 1) < 1e-9
+    assert choose.expected_excess(1e300) == 0.0
 
 
 @pytest.mark.slow
@@ -260,7 +258,7 @@ def test_a_million_updates_with_uneven_counts_agree_with_extended_precision():
     arms = np.concatenate([arms, np.zeros(10**6 - arms.size, dtype=int)])
     assert np.bincount(arms).min() == 1
     rewards = rng.normal(30, 10, arms.size)
-    state = state_of(prior)
+    state = weighed(prior)
     replay(state, prior.noise_variance, arms, rewards)
 
     with localcontext(prec=40):
@@ -275,7 +273,7 @@ def test_a_million_updates_with_uneven_counts_agree_with_extended_precision():
 def replay(state, noise, arms, rewards):
     from numba import njit
 
-    observe = compiled.observe_joint
+    observe = update.observe_joint
 
     @njit
     def loop(state, noise, arms, rewards):
@@ -319,13 +317,13 @@ def test_a_singular_prior_leaves_nothing_broken(noise):
         Correlated(mean=0.0, kernel=4 * SquaredExponential(30.0), coordinates=where, noise_variance=noise),
         Correlated(mean=0.0, covariance=np.ones((36, 36)), noise_variance=noise),
     ):
-        state, rng = state_of(prior), np.random.default_rng(8)
+        state, rng = weighed(prior), np.random.default_rng(8)
         for _ in range(5_000):
             arm = int(rng.integers(36))
-            compiled.observe_joint(state, False, arm, float(rng.normal(0, np.sqrt(noise))), prior.noise_variance[arm])
+            update.observe_joint(state, False, arm, float(rng.normal(0, np.sqrt(noise))), prior.noise_variance[arm])
             assert np.abs(state.mu).max() < 10
             assert (state.d >= 0).all()
-        compiled.settle(state, True)
+        update.settle(state, True)
         # sqrt(N) s_i is the most that s_i sqrt(sum rho^2) can be; 1e-6 covers variances that are all rounding
         assert np.all(state.w <= 6 * np.sqrt(state.d) * (1 + 1e-9) + 1e-6)
 
@@ -337,57 +335,3 @@ def test_a_prior_far_wider_than_the_noise_still_ends_its_initialisation(variance
     trace = simulate({"wide": (CorrelatedUCL(), prior)}, bandit, 30, engine=engine)
     assert trace.initialisation.item() == 9
     assert sorted(trace.arms.values[0, 0, :9]) == list(range(9))
-
-
-SYMMETRIC = """
-from corrbandits.paper import reproduction as paper
-surface = cb.landscapes.two_peaks()
-players = paper.ill_informed(surface)
-players["Thompson"] = cb.Thompson(), players["correlated"][1]
-"""
-SMALL = """
-surface = cb.landscapes.two_peaks()
-players = {"flat": (cb.UCL(), cb.Independent(noise_variance=10.0, arms=100))}
-"""
-HASH = """
-trace = cb.simulate(players, surface, 100, 10)
-print(hashlib.sha256(trace.arms.values.tobytes() + trace.rewards.values.tobytes()).hexdigest())
-"""
-
-
-def hash_of_a_simulation(cache, players, largest_file=None):
-    def before():
-        if largest_file is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-
-    code, environment = (
-        "import hashlib, corrbandits as cb\n" + players + HASH,
-        {**os.environ, "NUMBA_CACHE_DIR": str(cache)},
-    )
-    return subprocess.check_output([sys.executable, "-c", code], env=environment, preexec_fn=before)
-
-
-@pytest.mark.slow
-def test_code_just_compiled_and_code_from_the_cache_give_the_same_bits(tmp_path):
-    """On the paper's ill-informed prior, whose symmetry makes ties that any other rounding would break otherwise."""
-    cold = hash_of_a_simulation(tmp_path, SYMMETRIC)
-    files = sorted(tmp_path.rglob("*.nb?"))
-    before = [file.stat().st_mtime_ns for file in files]
-    assert hash_of_a_simulation(tmp_path, SYMMETRIC) == cold
-    assert before
-    assert [file.stat().st_mtime_ns for file in files] == before  # nothing was compiled again
-
-
-@pytest.mark.slow
-def test_a_cache_that_is_damaged_or_cannot_be_written_costs_time_and_nothing_else(tmp_path):
-    right = hash_of_a_simulation(tmp_path, SMALL)
-    files = sorted(tmp_path.rglob("*.nb?"))
-    sizes = [file.stat().st_size for file in files]
-    for file in files:
-        file.write_bytes(file.read_bytes()[:40])
-    assert hash_of_a_simulation(tmp_path, SMALL) == right
-    assert [file.stat().st_size for file in files] == pytest.approx(sizes, rel=0.01)  # mended
-    assert hash_of_a_simulation(tmp_path / "full", SMALL, largest_file=0) == right
-    assert not list((tmp_path / "full").rglob("*.nb?"))
-    (tmp_path / "file").write_text("")
-    assert hash_of_a_simulation(tmp_path / "file", SMALL) == right

@@ -1,0 +1,76 @@
+"""How the functions of this folder are compiled, and where the result is kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any, TypeVar, cast
+
+from numba import njit
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+FOLDER = Path(__file__).parent
+"""The sources: a change in any of them makes what was compiled before useless."""
+
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
+"""`fastmath` is limited to what reorders sums and fuses products: NaN and infinity keep their meaning."""
+
+
+@cache
+def stamp(folder: Path) -> str:
+    """Return a digest of all sources in a folder.
+
+    numba compares the file of the function alone, but what a loop does is written in the files of its parts too.
+    """
+    digest = hashlib.sha256()
+    for source in sorted(folder.glob("*.py")):
+        content = source.read_bytes()
+        digest.update(f"{source.name} {len(content)} ".encode() + content)
+    return digest.hexdigest()
+
+
+class _Cache(FunctionCache):
+    """Compiled code on disk; a damaged file or a full disk only costs the time to compile again."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp(FOLDER))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code, or None."""
+        with suppress(Exception):
+            return super().load_overload(sig, target_context)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code; an index that cannot be read is replaced."""
+        with suppress(Exception):
+            try:
+                super().save_overload(sig, data)
+            except (EOFError, ValueError, UnpicklingError):
+                self.flush()
+                super().save_overload(sig, data)
+
+
+def compiled(function: _F) -> _F:
+    """Compile a function, and keep the result on disk where a directory can be written."""
+    result: Any = njit(**OPTIONS)(function)
+    with suppress(RuntimeError):  # no directory can be
+        result._cache = _Cache(function)
+    return cast("_F", result)
+
+
+def part(function: _F) -> _F:
+    """Make a function a part of the loops that call it.
+
+    Compiled on its own as well, it would exist twice, optimised and so rounded differently; which of the two a loop
+    calls would depend on whether the loop was just compiled or read from the cache.
+    """
+    result: _F = njit(inline="always", **OPTIONS)(function)
+    return result

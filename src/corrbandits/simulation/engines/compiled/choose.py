@@ -1,0 +1,234 @@
+"""How an arm is chosen from a belief: parts of the loops. Ties go to the lowest arm."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from corrbandits._core.checks import Array
+from corrbandits.simulation.engines.compiled.cache import part
+from corrbandits.simulation.engines.compiled.state import Joint, Steps
+from corrbandits.simulation.engines.compiled.update import row
+
+FAR = 40.0
+"""A standard normal variable does not lie this far from 0: the probability is below the smallest double."""
+
+
+@part
+def pending_arm(d: Array, thresholds: Array) -> int:
+    """Return the arm of largest variance among those strictly above their threshold, or -1 (initialisation)."""
+    arm, most = -1, -np.inf
+    for i in range(d.size):
+        if d[i] > thresholds[i] and d[i] > most:
+            arm, most = i, d[i]
+    return arm
+
+
+@part
+def first_arm(d: Array, steps: Steps) -> int:
+    """Return the arm that the initialisation phase takes, or -1 once it is over."""
+    arm = -1
+    if steps.progress.initialising:
+        arm = pending_arm(d, steps.thresholds)
+        steps.progress.initialisation += arm >= 0
+        steps.progress.initialising = arm >= 0
+    return arm
+
+
+@part
+def arm_at_random(n: int, epsilon: float, rng: np.random.Generator) -> int:
+    """Return an arm at random, with probability epsilon, or -1; one number serves both."""
+    u = rng.random()
+    return min(int(u / epsilon * n), n - 1) if u < epsilon else -1
+
+
+@part
+def largest_limit(mu: Array, w: Array, width: float) -> int:
+    """Return the arm of largest mu_i + width w_i, the lowest of equals."""
+    arm, most = 0, -np.inf
+    for i in range(mu.size):
+        limit = mu[i] + width * w[i]
+        if limit > most:
+            arm, most = i, limit
+    return arm
+
+
+@part
+def measure(b: Joint, k: int) -> None:
+    """Set the norms before a streak of arm k without their k-th terms, once in a streak."""
+    if not b.streak.measured:
+        over = 1.0 / b.streak.variance if b.streak.variance > b.floor[k] else 0.0
+        for i in range(b.d.size):
+            rest = b.w0[i] * b.w0[i] - b.h[i] * b.h[i] * over
+            b.x[i] = math.sqrt(rest) if rest > 0.0 else 0.0
+        rest = b.w0[k] * b.w0[k] - b.streak.variance
+        b.streak.norm = math.sqrt(rest) if rest > 0.0 else 0.0
+        b.streak.measured = 1
+
+
+@part
+def find_candidates(b: Joint, k: int, width: float) -> tuple[float, int]:
+    """Return the limit of the streak's arm k, and how many others might be above it; note which.
+
+    w is a norm, (sum_j S_ij^2 / S_jj)^(1/2), so in a streak no w_i is above the root of
+
+        ratio (x_i + c |h_i| y)^2 + (c s h_i)^2 / d_k,    ratio = max_{j != k} d0_j / d_j,
+
+    with x_i and y the norms of rows i and k before it, without their k-th terms.
+    """
+    measure(b, k)
+    n, c, s, ratio, w_k = b.d.size, b.streak.precision, -b.h[k], 1.0, 0.0
+    for j in range(n):
+        b.inverse[j] = 1.0 / b.d[j] if b.d[j] > b.floor[j] else 0.0
+    inverse_k, b.inverse[k] = b.inverse[k], 0.0
+    for j in range(n):
+        w_k += b.h[j] * b.h[j] * b.inverse[j]
+        ratio = max(ratio, b.d0[j] * b.inverse[j])
+    b.inverse[k] = inverse_k
+    limit = b.mu[k] + width * math.sqrt(w_k * (c * s) ** 2 + b.d[k])
+    safe = width * width * (1.0 + 1e-9)  # so that rounding hides no arm
+    far, own = c * b.streak.norm, (c * s) ** 2 * inverse_k
+    for i in range(n):
+        lacking, bound = limit - b.mu[i], b.x[i] + far * abs(b.h[i])
+        b.work[i] = safe * (ratio * bound * bound + own * b.h[i] * b.h[i]) - lacking * abs(lacking)
+    b.work[k] = -1.0
+    found = 0
+    for i in range(n):
+        if b.work[i] >= 0.0:
+            b.candidates[found] = i
+            found += 1
+    return limit, found
+
+
+@part
+def likely_printed_limit(b: Joint, width: float) -> int:
+    """Return, in a streak, the arm of largest mu_i + width s_i sqrt(sum_j rho_ij^2), the lowest of equals, or -1.
+
+    Only arms whose limit could be the largest need their row; -1 if they are so many that a pass over S is cheaper.
+    """
+    k, n = b.streak.arm, b.d.size
+    most, found = find_candidates(b, k, width)
+    b.streak.tried += found
+    if found > n // 16 + 1 or b.streak.tried > n // 8 + 8:
+        return -1
+    arm = k
+    for i in b.candidates[:found]:
+        row(b, i, b.work)
+        b.work[i] = 0.0
+        square = b.d[i]
+        for j in range(n):
+            square += b.work[j] * b.work[j] * b.inverse[j]
+        limit = b.mu[i] + width * math.sqrt(square)
+        if limit > most or (limit == most and i < arm):
+            arm, most = i, limit
+    return arm
+
+
+@part
+def draw(b: Joint, root: Array, noise: Array, counts: Array, rng: np.random.Generator, z: Array, out: Array) -> None:
+    """Draw all mean rewards: a draw of the prior, corrected by what was seen of it (`gaussian.posterior_draw`)."""
+    n = b.d.size
+    for i in range(n):
+        z[i] = rng.standard_normal()
+    for i in range(n):
+        total = 0.0
+        for j in range(n):
+            total += root[i, j] * z[j]
+        out[i] = total
+    product = 0.0
+    for i in range(n):
+        z[i] = 0.0
+        if counts[i] > 0.0:
+            D = noise[i] / counts[i]
+            z[i] = (out[i] + math.sqrt(D) * rng.standard_normal()) / D
+            product += z[i] * b.h[i]
+    c = b.streak.precision if b.streak.arm >= 0 else 0.0
+    if c == 0.0:
+        product = 0.0
+    first = 0
+    for i in range(n):
+        part, z_i = b.S[first : first + i], z[i]
+        first += i
+        total = b.d[i] * z_i
+        for j in range(i):
+            total += part[j] * z[j]
+            out[j] -= part[j] * z_i
+        h_i = b.h[i] if c > 0.0 else 0.0
+        out[i] += b.mu[i] - total + c * h_i * (product - h_i * z_i)
+
+
+@part
+def expected_excess(c: float) -> float:
+    """Return E[(Z - c)+] = phi(c) - c P(Z > c) for c >= 0 and Z standard normal."""
+    if c >= FAR:
+        return 0.0
+    return math.exp(-0.5 * c * c) / math.sqrt(2 * math.pi) - 0.5 * c * math.erfc(c / math.sqrt(2.0))
+
+
+@part
+def gain_of_lines(mu: Array, slopes: Array, scale: float) -> float:
+    """Return E[max_j (mu_j + scale slopes_j Z)] - max_j mu_j for a standard normal Z.
+
+    Walks along the upper envelope of the lines: from the highest at -FAR to the one it meets first, and so on.
+    """
+    line, most = 0, -np.inf
+    for j in range(mu.size):
+        height = mu[j] - FAR * scale * slopes[j]
+        if height > most or (height == most and slopes[j] > slopes[line]):
+            line, most = j, height
+    total = 0.0
+    while True:
+        following, meeting = -1, FAR
+        for j in range(mu.size):
+            steeper = scale * (slopes[j] - slopes[line])
+            if steeper > 0.0:
+                z = (mu[line] - mu[j]) / steeper
+                if z < meeting or (z == meeting and following >= 0 and slopes[j] > slopes[following]):
+                    following, meeting = j, z
+        if following < 0:
+            return total
+        total += scale * (slopes[following] - slopes[line]) * expected_excess(abs(meeting))
+        line = following
+
+
+@part
+def largest_gain_joint(b: Joint, noise: Array, left: float) -> int:
+    """Return the arm of largest mu_i + left gain_i, the lowest of equals.
+
+    A gain is at most (largest slope - smallest slope) / sqrt(2 pi), so few arms need their envelope.
+    """
+    arm, most = 0, -np.inf
+    for i in range(b.d.size):
+        row(b, i, b.work)
+        scale = 1.0 / math.sqrt(b.d[i] + noise[i])
+        low = high = b.work[0]
+        for j in range(1, b.d.size):
+            low = min(low, b.work[j])
+            high = max(high, b.work[j])
+        bound = b.mu[i] + left * scale * (high - low) / math.sqrt(2 * math.pi)
+        if bound * (1.0 + math.copysign(1e-12, bound)) >= most:
+            value = b.mu[i] + left * gain_of_lines(b.mu, b.work, scale)
+            if value > most:
+                arm, most = i, value
+    return arm
+
+
+@part
+def largest_gain_apart(d: Array, mu: Array, noise: Array, left: float) -> int:
+    """Return the arm of largest mu_i + left gain_i, the lowest of equals: only its own line has a slope."""
+    best = largest_limit(mu, mu, 0.0)
+    second = -np.inf
+    for i in range(mu.size):
+        if i != best and mu[i] > second:
+            second = mu[i]
+    arm, most = 0, -np.inf
+    for i in range(mu.size):
+        slope = d[i] / math.sqrt(d[i] + noise[i])
+        value = mu[i]
+        if slope > 0.0 and mu.size > 1:
+            rival = second if i == best else mu[best]
+            value += left * slope * expected_excess(abs(mu[i] - rival) / slope)
+        if value > most:
+            arm, most = i, value
+    return arm

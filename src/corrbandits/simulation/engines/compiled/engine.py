@@ -1,0 +1,141 @@
+"""The compiled engine: what it can play, and a run of it.
+
+It is for the library's own policies on Gaussian beliefs, with Gaussian rewards or rewards 0 and 1. It draws the same
+random numbers as the reference engine, so that both make the same decisions where none hangs on rounding.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits.belief import Correlated, GaussianBelief, Independent
+from corrbandits.environments import BernoulliBandit, GaussianBandit
+from corrbandits.policies import RULES, LimitPolicy, Policy, Thompson
+from corrbandits.simulation.engines.one_by_one import OneByOne, Run
+from corrbandits.simulation.engines.protocol import Runs
+
+LARGEST = 1e140
+
+NUMBERS = 20_000_000
+"""A block of steps goes through about as many numbers."""
+
+PAGE = 1 << 14
+"""A schedule is computed for this many times at once."""
+
+
+@final
+class Compiled(OneByOne):
+    """Plays the package's rules on `Independent` and `Correlated` beliefs."""
+
+    name = "compiled"
+
+    def refuses(self, runs: Runs) -> str:
+        """Return which of policy, belief and environment has no compiled form, or what would lose digits."""
+        policy, belief = runs.policy, runs.belief
+        if type(policy) not in RULES.values():  # exactly these: a class made from one of them may choose otherwise
+            return f"{type(policy).__name__} is not one of {', '.join(RULES)}"
+        if not isinstance(belief, (Independent, Correlated)):
+            return f"the belief is a {type(belief).__name__}"
+        if belief.awaited:
+            return "the belief awaits rewards"
+        scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
+        if isinstance(belief, Correlated) and not (scales.min() > 1 / LARGEST and scales.max() < LARGEST):
+            return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
+        if not isinstance(runs.environment, (GaussianBandit, BernoulliBandit)):
+            return f"the rewards are those of a {type(runs.environment).__name__}"
+        if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, runs.horizon):
+            return "the noise is so small beside the prior that draws corrected in place would lose their digits"
+        return _without_loop(policy) or _without_first_limit(policy, belief.arms)
+
+    def begin(self, runs: Runs, rng: np.random.Generator) -> Run:
+        """Return a run on private copies of the belief's arrays."""
+        return CompiledRun(runs, rng)
+
+
+@final
+class CompiledRun(Run):
+    """A run whose steps are made by a compiled loop."""
+
+    def __init__(self, runs: Runs, rng: np.random.Generator) -> None:
+        from corrbandits.simulation.engines.compiled import loops, state
+
+        policy, belief, environment = runs.policy, runs.belief, runs.environment
+        begin = loops.LOOPS[type(policy)]
+        assert isinstance(belief, GaussianBelief)
+        assert not isinstance(begin, str)
+        self._runs, self._done, self.initialisation = runs, 0, 0
+        self._sums, self._progress = belief.sums.copy(), state.record(state.PROGRESS, initialising=1)
+        self._always = (
+            environment.means,
+            np.sqrt(environment.noise_variance),
+            isinstance(environment, BernoulliBandit),
+            belief.noise_variance,
+            np.array(np.broadcast_to(policy.threshold(belief), belief.arms)),
+            self._sums,
+            self._progress,
+        )
+        self._state = state.state_of(belief)
+        self._loop = begin(policy, belief, self._state, rng)
+        self.block = NUMBERS // (belief.arms**2 if isinstance(belief, Correlated) else belief.arms) + 1
+
+    def advance(self, noise: Array, arms: Integers, rewards: Array) -> None:
+        """Make as many decisions as there is noise, without Python in between."""
+        from corrbandits.simulation.engines.compiled.state import Steps
+
+        schedule = _schedule(self._runs, self._done, self._done + noise.size)
+        self._loop(Steps(*self._always, noise, arms, rewards), schedule)
+        self._done += noise.size
+        self.initialisation = int(self._progress.initialisation)
+        if not np.isfinite(rewards).all():
+            checks.number("a reward", float(rewards[~np.isfinite(rewards)][0]))
+
+    def finish(self) -> None:
+        """Refuse means or sums of rewards beyond the doubles, as a belief does."""
+        if not (np.isfinite(self._state.mu).all() and np.isfinite(self._sums).all()):
+            raise OverflowError(
+                "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
+            )
+
+
+def _schedule(runs: Runs, done: int, until: int) -> Array:
+    """Return a policy's schedule at times `done` + 1 to `until`; all runs share it."""
+    pages = [
+        _page(runs.policy, runs.belief.arms, page * PAGE, min((page + 1) * PAGE, runs.horizon))
+        for page in range(done // PAGE, -(-until // PAGE))
+    ]
+    values = pages[0] if len(pages) == 1 else np.concatenate(pages)
+    first = done // PAGE * PAGE
+    return values[done - first : until - first]
+
+
+@lru_cache(maxsize=256)  # 32 MB: enough for four million times, and no more for any horizon
+def _page(policy: Policy, arms: int, first: int, last: int) -> Array:
+    return frozen(np.array(policy.schedule(np.arange(first + 1, last + 1), arms), dtype=np.float64))
+
+
+def _without_loop(policy: Policy) -> str:
+    from corrbandits.simulation.engines.compiled.loops import LOOPS
+
+    begin = LOOPS[type(policy)]
+    return begin if isinstance(begin, str) else ""
+
+
+def _without_first_limit(policy: Policy, arms: int) -> str:
+    if not isinstance(policy, LimitPolicy):
+        return ""
+    try:
+        return "" if np.isfinite(policy.width(1, arms)) else "the limit at t = 1 is not finite"
+    except ValueError as error:  # a schedule that begins later: initialisation may last till then
+        return f"at t = 1 {error}"
+
+
+def _too_fine(belief: Correlated, horizon: int) -> bool:
+    """Return whether a variance might fall so far that `Correlated.sample` would draw in another way."""
+    with np.errstate(divide="ignore"):
+        least = 1 / (1 / belief.variance + horizon / belief.noise_variance.min())
+    return bool((least < belief.finest()).any())

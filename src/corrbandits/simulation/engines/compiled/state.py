@@ -1,0 +1,126 @@
+"""What the loops read and write: a belief in a form that changes in place, and the steps of a run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits.belief import Correlated, GaussianBelief
+from corrbandits.simulation.engines.compiled.cache import compiled
+
+FLOOR = 1e-20
+"""A variance that has fallen below this share of its first value is the rounding of a variance of 0."""
+
+MOST_WAITING = 16
+"""How many streaks may wait before they are carried into S, where rows are all that is read of it."""
+
+STREAK = np.dtype(
+    [
+        ("arm", np.int64),  # or -1 if there is no streak
+        ("length", np.int64),  # n
+        ("tried", np.int64),  # how many w were computed singly
+        ("measured", np.int64),  # 1 if x is known
+        ("waiting", np.int64),  # rows in G
+        ("lasting", np.int64),  # 1 if it may last
+        ("surprise", np.float64),  # the sum of r - mu0_k
+        ("precision", np.float64),  # c
+        ("variance", np.float64),  # d0_k
+        ("norm", np.float64),  # sqrt(w0_k^2 - d0_k)
+    ],
+    align=True,
+)
+PROGRESS = np.dtype([("initialisation", np.int64), ("initialising", np.int64)], align=True)
+
+
+class Joint(NamedTuple):
+    """A correlated belief: before the streak (S, mu0, d0, w0, x), of the streak (h), and now (mu, d, w)."""
+
+    S: Array
+    G: Array  # streaks that are not yet in S: off the diagonal the covariance is S - G'G
+    mu0: Array
+    d0: Array
+    w0: Array
+    x: Array  # sqrt(w0_i^2 - h_i^2 / d0_k)
+    h: Array
+    mu: Array
+    d: Array
+    w: Array
+    inverse: Array
+    work: Array
+    floor: Array
+    candidates: Integers
+    streak: Any  # a record of STREAK
+
+
+class Apart(NamedTuple):
+    """A belief on independent arms; w_i = s_i."""
+
+    mu: Array
+    d: Array
+    w: Array
+
+
+class Steps(NamedTuple):
+    """Some steps of a run: as many as there is eps. A reward is m_i + sigma_i eps or, if binary, whether eps < m_i."""
+
+    means: Array
+    deviations: Array
+    binary: bool
+    noise: Array
+    thresholds: Array
+    sums: Array
+    progress: Any  # a record of PROGRESS: steps of initialisation, 1 while initialising
+    eps: Array
+    arms: Integers
+    rewards: Array
+
+
+def state_of(belief: GaussianBelief) -> Joint | Apart:
+    """Return a belief in a form that changes in place; the w of a correlated one are not yet known.
+
+    >>> state = state_of(Correlated(covariance=[[4.0, 1.0], [1.0, 9.0]], noise_variance=1.0))
+    >>> state.S, state.d
+    (array([1.]), array([4., 9.]))
+    """
+    if not isinstance(belief, Correlated):
+        return Apart(belief.mean.copy(), belief.variance.copy(), np.sqrt(belief.variance))
+    n = belief.arms
+    S = np.empty(n * (n - 1) // 2)
+    pack(belief.covariance, S)
+    w0, x, h, w, inverse, work = np.zeros((6, n))
+    return Joint(
+        S=S,
+        G=np.zeros((MOST_WAITING, n)),
+        mu0=belief.mean.copy(),
+        d0=belief.covariance.diagonal().copy(),
+        w0=w0,
+        x=x,
+        h=h,
+        mu=belief.mean.copy(),
+        d=belief.covariance.diagonal().copy(),
+        w=w,
+        inverse=inverse,
+        work=work,
+        floor=FLOOR * belief.variance,
+        candidates=np.zeros(n, dtype=np.int64),
+        streak=record(STREAK, arm=-1),
+    )
+
+
+def record(fields: np.dtype[Any], **values: int) -> Any:
+    """Return a record of zeros and the values given, which compiled code changes in place."""
+    new = np.zeros(1, dtype=fields).view(np.recarray)[0]
+    for name, value in values.items():
+        new[name] = value
+    return new
+
+
+@compiled
+def pack(covariance: Array, S: Array) -> None:
+    """Write what lies below the diagonal row by row."""
+    start = 0
+    for i in range(1, len(covariance)):
+        S[start : start + i] = covariance[i, :i]
+        start += i

@@ -1,0 +1,99 @@
+"""What is compiled once is used again, and only as long as no source has changed."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import corrbandits
+from corrbandits.simulation.engines.compiled.cache import FOLDER, stamp
+
+SYMMETRIC = """
+from corrbandits.paper import reproduction as paper
+surface = cb.landscapes.two_peaks()
+players = paper.ill_informed(surface)
+players["Thompson"] = cb.Thompson(), players["correlated"][1]
+"""
+SMALL = """
+surface = cb.landscapes.two_peaks()
+players = {"flat": (cb.UCL(), cb.Independent(noise_variance=10.0, arms=100))}
+"""
+HASH = """
+trace = cb.simulate(players, surface, 100, 10)
+print(hashlib.sha256(trace.arms.values.tobytes() + trace.rewards.values.tobytes()).hexdigest())
+"""
+
+
+def hash_of_a_simulation(cache, players, largest_file=None):
+    def before():
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    code, environment = (
+        "import hashlib, corrbandits as cb\n" + players + HASH,
+        {**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+    )
+    return subprocess.check_output([sys.executable, "-c", code], env=environment, preexec_fn=before)
+
+
+@pytest.mark.slow
+def test_code_just_compiled_and_code_from_the_cache_give_the_same_bits(tmp_path):
+    """On the paper's ill-informed prior, whose symmetry makes ties that any other rounding would break otherwise."""
+    cold = hash_of_a_simulation(tmp_path, SYMMETRIC)
+    files = sorted(tmp_path.rglob("*.nb?"))
+    before = [file.stat().st_mtime_ns for file in files]
+    assert hash_of_a_simulation(tmp_path, SYMMETRIC) == cold
+    assert before
+    assert [file.stat().st_mtime_ns for file in files] == before  # nothing was compiled again
+
+
+@pytest.mark.slow
+def test_a_cache_that_is_damaged_or_cannot_be_written_costs_time_and_nothing_else(tmp_path):
+    right = hash_of_a_simulation(tmp_path, SMALL)
+    files = sorted(tmp_path.rglob("*.nb?"))
+    sizes = [file.stat().st_size for file in files]
+    for file in files:
+        file.write_bytes(file.read_bytes()[:40])
+    assert hash_of_a_simulation(tmp_path, SMALL) == right
+    assert [file.stat().st_size for file in files] == pytest.approx(sizes, rel=0.01)  # mended
+    assert hash_of_a_simulation(tmp_path / "full", SMALL, largest_file=0) == right
+    assert not list((tmp_path / "full").rglob("*.nb?"))
+    (tmp_path / "file").write_text("")
+    assert hash_of_a_simulation(tmp_path / "file", SMALL) == right
+
+
+@pytest.mark.parametrize("source", sorted(path.name for path in FOLDER.glob("*.py")))
+def test_a_change_in_any_file_of_the_folder_changes_the_stamp(tmp_path, source):
+    copy = shutil.copytree(FOLDER, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / source).touch()
+    assert stamp(copy) == stamp(FOLDER)  # the content counts, not the date
+    stamp.cache_clear()
+    with (copy / source).open("a") as file:
+        file.write("# changed")
+    assert stamp(copy) != stamp(FOLDER)
+
+
+GREEDY = """
+import corrbandits as cb
+prior = cb.Independent(mean=[0.0, 1.0], variance=1e-9, noise_variance=1.0)
+print(cb.simulate({"a": (cb.Greedy(), prior)}, cb.GaussianBandit([0.0, 1.0], 1.0), 1, engine="compiled").arms.item())
+"""
+
+
+def test_a_change_in_a_part_reaches_the_loops_of_another_file(tmp_path):
+    """numba alone would go on with the loops in the cache, since their own file has not changed."""
+    package = tmp_path / "corrbandits"
+    shutil.copytree(Path(corrbandits.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def arm_taken():
+        return int(subprocess.check_output([sys.executable, "-c", GREEDY], env=environment))
+
+    assert arm_taken() == 1
+    place = package / FOLDER.relative_to(Path(corrbandits.__file__).parent) / "choose.py"
+    place.write_text(place.read_text().replace("limit = mu[i] + width * w[i]", "limit = width * w[i] - mu[i]"))
+    assert arm_taken() == 0

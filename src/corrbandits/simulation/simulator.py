@@ -168,6 +168,7 @@ def _dataset(policies: Policies, simulation: Simulation, recorded: Recorded) -> 
             "horizon": simulation.horizon,
             "rules": [repr(policy) for policy, _ in policies.values()],
             "version": version("corrbandits"),
+            **({"changes": 1} if simulation.environment.changes else {}),
         },
     )
 
@@ -175,7 +176,7 @@ def _dataset(policies: Policies, simulation: Simulation, recorded: Recorded) -> 
 def describe(environment: Environment) -> dict[str, Any]:
     """Return the environment as variables of a data set: true means, noise and coordinates."""
     variables: dict[str, Any] = {
-        "means": ("arm", environment.means, {"long_name": "true mean reward"}),
+        "means": ("arm", environment.means, {"long_name": "true mean reward" + " at time 1" * environment.changes}),
         "noise_variance": ("arm", environment.noise_variance, {"long_name": "variance of a reward"}),
     }
     if environment.coordinates is not None:

@@ -29,7 +29,8 @@ class Trace:
     `data` is an xarray Dataset with `arms` and `rewards` (policy, run, time), `counts` (policy, run, arm),
     `initialisation` (policy, run) and the environment's `means`, `noise_variance` and `coordinates`. Time starts at
     1. A summary (`simulate(..., record="summary")`) has `regret` (policy, run, time) at its chosen times instead of
-    `arms` and `rewards`.
+    `arms` and `rewards`. Where mean rewards change with time, `regret` is there in any case, and `means` are those at
+    time 1.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent, simulate
     >>> bandit = GaussianBandit(means=[0.0, 1.0], noise_variance=1.0)
@@ -68,7 +69,7 @@ class Trace:
 
     @property
     def regret(self) -> xr.DataArray:
-        """The cumulative expected regret (policy, run, time): the sum of the gaps of the arms taken so far."""
+        """Cumulative expected regret (policy, run, time): the sum of the gaps of the arms taken, at their times."""
         if "regret" in self.data:
             return self.data["regret"]
         gaps = gaps_of(self.data["means"].values)
@@ -136,9 +137,9 @@ class Trace:
             raise ValueError(f"{os.fspath(path)} is not a NetCDF file that can be read: {error}") from error
         if data.attrs.get("format") != FORMAT:
             raise ValueError(f"{os.fspath(path)} is not a saved trace: its format attribute must be {FORMAT!r}.")
-        data = (data.drop_vars("regret") if "arms" in data else data).assign_coords(
-            policy=data["policy"].values.astype(str)
-        )
+        if "arms" in data and not data.attrs.get("changes"):
+            data = data.drop_vars("regret")  # it follows from the arms
+        data = data.assign_coords(policy=data["policy"].values.astype(str))
         data.attrs = {name: _attribute(name, value) for name, value in data.attrs.items() if name != "format"}
         return Trace(data)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
+from corrbandits.environments import Environment
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
 
 BLOCK = 1 << 14
@@ -59,12 +60,15 @@ def _in_full(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, adv
         run.advance(noise, into["arms"][first:last], into["rewards"][first:last])
         advanced(last - first)
     into["counts"][:] = np.bincount(into["arms"], minlength=runs.environment.arms)
+    if "regret" in into:
+        _losses(runs.environment, into["arms"], 0, into["regret"])
+        np.cumsum(into["regret"], out=into["regret"])
 
 
 def _in_summary(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, advanced: Advanced) -> None:
     """Play a run and record its regret at the chosen times."""
     assert runs.times is not None
-    gaps, counts, size = runs.environment.gaps, into["counts"], min(BLOCK, run.block, runs.horizon)
+    counts, size = into["counts"], min(BLOCK, run.block, runs.horizon)
     arms: Any = np.empty(size, dtype=np.int32)
     rewards, regret = np.empty(size), np.zeros(size + 1)
     counts[:] = 0
@@ -72,11 +76,19 @@ def _in_summary(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, 
         n = last - first
         run.advance(runs.environment.noise(rng, n), arms[:n], rewards[:n])
         counts += np.bincount(arms[:n], minlength=counts.size)
-        np.take(gaps, arms[:n], out=regret[1 : n + 1])
+        _losses(runs.environment, arms[:n], first, regret[1 : n + 1])
         np.cumsum(regret[: n + 1], out=regret[: n + 1])  # one after the other: the bits of a sum over all times
         _record(runs.times, first, last, regret, into["regret"])
         regret[0] = regret[n]
         advanced(n)
+
+
+def _losses(environment: Environment, arms: Integers, done: int, out: Array) -> None:
+    """Write how much less than the best arm's of its time the mean reward of each arm taken is."""
+    if environment.changes:
+        out[:] = [environment.gaps_at(t)[arm] for t, arm in enumerate(arms.tolist(), start=done + 1)]
+    else:
+        np.take(environment.gaps, arms, out=out)
 
 
 def _record(times: Integers, first: int, last: int, regret: Array, into: Array) -> None:

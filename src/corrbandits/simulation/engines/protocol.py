@@ -2,7 +2,7 @@
 
     recorded         shape      meaning
     arms, rewards    (n, T)     every decision, if all is recorded
-    regret           (n, K)     cumulative regret at the K chosen times, if a summary is
+    regret           (n, K)     cumulative regret at the K chosen times, if a summary is; at all T if means change
     counts           (n, N)     how often each arm was taken
     initialisation   (n,)       steps of initialisation
 
@@ -78,6 +78,8 @@ class Runs:
         if self.times is not None:
             return {"regret": np.empty((*shape, self.times.size)), **always}
         arms = np.empty((*shape, self.horizon), dtype=np.int32)
+        if self.environment.changes:  # otherwise the regret follows from the arms
+            always["regret"] = np.empty(arms.shape)
         return {"arms": arms, "rewards": np.empty(arms.shape), **always}
 
 

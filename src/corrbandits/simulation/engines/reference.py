@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits.environments import reward_at
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
 
@@ -42,9 +43,11 @@ class ReferenceRun(Run):
         """Make as many decisions as there is noise."""
         policy, belief = self._policy, self._belief
         for i, eps in enumerate(noise.tolist()):
+            t = self._done + i + 1
+            belief = belief.after(t)
             self.initialisation += bool(policy.pending(belief).any())
-            arm = policy.choose(belief, self._done + i + 1, rng=self._rng)
-            reward = self._environment.reward(arm, eps)
+            arm = policy.choose(belief, t, rng=self._rng)
+            reward = reward_at(self._environment, arm, eps, t)
             belief = belief.observe(arm, reward)
             arms[i], rewards[i] = arm, reward
         self._belief = belief

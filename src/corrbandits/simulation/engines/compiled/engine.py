@@ -46,6 +46,8 @@ class Compiled(OneByOne):
         scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
         if isinstance(belief, Correlated) and not (scales.min() > 1 / LARGEST and scales.max() < LARGEST):
             return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
+        if runs.environment.changes:
+            return "the mean rewards change with time"
         if not isinstance(runs.environment, (GaussianBandit, BernoulliBandit)):
             return f"the rewards are those of a {type(runs.environment).__name__}"
         if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, runs.horizon):

@@ -3,7 +3,8 @@
     python docs/counts/tell.py
 
 A module runs if a function of it does, while the call lasts (from Python) or while the whole program does (from the
-shell). What happens only because a module is imported, the bodies of modules and of classes, does not count.
+shell). The trial is given by its number in both. What happens only because a module is imported, the bodies of
+modules and of classes, does not count.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _from_python(database: str) -> list[str]:
     with cb.Study.create(database, "meadow", prior=prior, policy=cb.UCL()) as study:
         first, second = study.ask(2)
         study.tell(first, 31.0)
-        return executed(lambda: study.tell(second, 32.0))
+        return executed(lambda: study.tell(second.number, 32.0))
 
 
 def _from_shell(database: str) -> list[str]:

@@ -149,7 +149,7 @@ class Ledger:
 
     def checked_reward(self, reward: Any) -> float:
         """Return a reward as a number; refuse one that the prior cannot learn from."""
-        return self.recipe.checked_reward(reward)
+        return self.recipe.kind.checked_reward(reward)
 
     def telling(self, trial: int, reward: float) -> list[Data]:
         """Return the event of a reward; none if it has been told already, refused if another has."""

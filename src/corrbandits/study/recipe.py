@@ -49,7 +49,3 @@ class Recipe:
             if self._made is None and given.get(name) is not None:
                 return len(given[name])
         return self.belief.arms
-
-    def checked_reward(self, reward: Any) -> float:
-        """Return a reward as a number; refuse one that the prior cannot learn from."""
-        return self.kind.checked_reward(reward)

@@ -321,3 +321,12 @@ def test_the_table_names_every_kernel_of_the_package():
     made = {kind for kind in vars(corrbandits.kernels).values() if isinstance(kind, type) and issubclass(kind, Kernel)}
     assert set(KINDS.values()) == made - {Kernel, Stationary}
     assert list(KERNELS) == ["exponential", "squared_exponential", "matern32", "matern52", "rational_quadratic"]
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 9])
+@pytest.mark.parametrize("scale", [1.0, 1e-160, 1e200])
+def test_distances_have_the_bits_of_scipys(dimensions, scale):
+    rng = np.random.default_rng(dimensions)
+    x, y = scale * rng.standard_normal((513, dimensions)), scale * rng.standard_normal((129, dimensions))
+    assert (_distances(x, y) == cdist(x, y)).all()
+    assert (_distances(x, y, cityblock=True) == cdist(x, y, "cityblock")).all()

@@ -25,7 +25,7 @@ from corrbandits.kernels import (
     WithDeviations,
     made_of_ours,
 )
-from corrbandits.kernels.stationary import EARTH_RADIUS_KM
+from corrbandits.kernels.stationary import EARTH_RADIUS_KM, _distances
 from tests.support.contracts import QUICK
 
 RNG = np.random.default_rng(0)

@@ -1,10 +1,12 @@
 """What these tests ask of the machine and the shell they are started from."""
 
+import importlib
 import signal
 import subprocess
 import sys
 
 from tests.support import ROOT
+from tests.support.databases import IMPORTED
 
 
 def test_a_suite_started_with_interrupts_ignored_can_interrupt():
@@ -31,3 +33,9 @@ def test_one_version_of_a_library_serves_every_python():
     lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if "==" in line[:80]]
     names = [line.split("==")[0] for line in lines if line[0].isalpha()]
     assert len(names) == len(set(names)) > 50
+
+
+def test_what_processes_are_to_have_imported_can_be_imported():
+    """A name that is not there any more would be passed over in silence, and every process would import for itself."""
+    for name in IMPORTED:
+        importlib.import_module(name)

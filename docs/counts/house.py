@@ -19,6 +19,8 @@ KINDS = {
     "a compiled rule": "GPUCB",
     "a belief": "Beta",
     "an environment": "BernoulliBandit",
+    "an engine": "Reference",
+    "a journal": "Journal",
 }
 """What may be added, and one that is there already."""
 

@@ -5,7 +5,7 @@ argument here, in backticks: `noise_sd`. Whoever asks the reader for it says ins
 `--noise-sd`, a page the label of a field.
 """
 
-from corrbandits.study.setup.plan import Plan, more_arms, plan, with_noise
+from corrbandits.study.setup.planning import Plan, more_arms, plan, with_noise
 from corrbandits.study.setup.rules import kernel_called, policy_called
 from corrbandits.study.setup.sheet import Sheet, read_sheet
 

@@ -187,6 +187,15 @@ def test_the_version_is_one():
     assert re.search(r"^## (\S+)$", changes, re.MULTILINE)[1] == corrbandits.__version__
 
 
+def test_what_the_change_log_says_has_moved_is_where_it_says():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .* \| (.*) \|$", text.split("| 0.1.0 | 0.2.0 |\n|---|---|\n")[1], re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(corrbandits\.[\w.]+)`", row)}
+    assert len(named) > 20
+    for name in named:
+        pkgutil.resolve_name(name)
+
+
 def test_the_citation_names_the_paper_and_this_version():
     """As version 1.2.0 of the Citation File Format demands: its required keys, and no key that it does not know."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What an ensemble of simulated runs left behind, as labelled arrays."""
+"""The result of an ensemble of simulated runs, as labelled arrays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Trace:
     @property
     def horizon(self) -> int:
         """How many decisions a run has."""
-        return int(self.data.attrs.get("horizon", self.data["time"].values[-1]))  # traces of old do not say it
+        return int(self.data.attrs.get("horizon", self.data["time"].values[-1]))  # the earliest traces do not say it
 
     @property
     def arms(self) -> xr.DataArray:

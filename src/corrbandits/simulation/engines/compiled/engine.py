@@ -77,7 +77,7 @@ class CompiledRun(Run):
             np.sqrt(environment.noise_variance),
             isinstance(environment, BernoulliBandit),
             belief.noise_variance,
-            np.array(np.broadcast_to(policy.threshold(belief), belief.arms)),
+            np.full(belief.arms, policy.threshold(belief)),
             self._sums,
             self._progress,
         )
@@ -92,7 +92,7 @@ class CompiledRun(Run):
         schedule = _schedule(self._runs, self._done, self._done + noise.size)
         self._loop(Steps(*self._always, noise, arms, rewards), schedule)
         self._done += noise.size
-        self.initialisation = int(self._progress.initialisation)
+        self.initialisation = int(self._progress["initialisation"])
         if not np.isfinite(rewards).all():
             checks.number("a reward", float(rewards[~np.isfinite(rewards)][0]))
 

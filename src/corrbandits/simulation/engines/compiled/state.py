@@ -111,7 +111,7 @@ def state_of(belief: GaussianBelief) -> Joint | Apart:
 
 def record(fields: np.dtype[Any], **values: int) -> Any:
     """Return a record of zeros and the values given, which compiled code changes in place."""
-    new = np.zeros(1, dtype=fields).view(np.recarray)[0]
+    new = np.zeros(1, dtype=fields)[0]
     for name, value in values.items():
         new[name] = value
     return new

@@ -10,6 +10,7 @@ import pytest
 from sklearn.gaussian_process import kernels as sk
 
 import corrbandits as cb
+from corrbandits.policies import RULES
 from corrbandits.simulation.engines import ENGINES, Runs
 from tests import test_kernels
 from tests.simulation.engines import test_protocol
@@ -79,8 +80,10 @@ def test_the_kernel_is_a_kernel_like_ours(monkeypatch):
     assert played(cb.CorrelatedUCL(), prior) == [30] * 3
 
 
-def test_the_rule_plays():
+def test_the_rule_plays(monkeypatch):
     rule = skeleton("A rule").Cautious
+    assert played(rule(width=0.5)) == [30] * 3
+    monkeypatch.setitem(RULES, "Cautious", rule)  # as one of the package's own, without a compiled loop
     assert played(rule(width=0.5)) == [30] * 3
     assert rule().index(FLAT, t=1).tolist() == [-1.0] * 3
     with pytest.raises(ValueError, match="width must be above 0"):

@@ -1,5 +1,6 @@
 """Nothing but an ExperimentError is ever raised because of a wrong file."""
 
+import itertools
 import re
 
 import pytest
@@ -32,7 +33,7 @@ covariance = [[2.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]]
 [policies.{name}]
 rule = "{name}"
 prior = "{prior}"'''
-        for name, prior in zip(RULES, "abcabcabca", strict=True)
+        for name, prior in zip(RULES, itertools.cycle("abc"), strict=False)
     )
 }
 [run]

@@ -2,6 +2,7 @@
 
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import optuna
@@ -122,6 +123,18 @@ class SQLContract(JournalContract):
             Journal(url)
         Journal(url, create=True).close()
         Journal(url).close()
+
+
+def test_what_the_database_refuses_is_said_in_words(tmp_path):
+    with closing(Journal(tmp_path / "survey.db", create=True)) as journal:
+        study = journal.enrol("meadow", ["created"])
+        with pytest.raises(ValueError, match="name of its own, but there is a 'meadow'"):
+            journal.enrol("meadow", ["created"])
+        with pytest.raises(JournalError, match=r"1 events of the study, but 3 have been read.*Nothing was saved"):
+            journal.append(study, 4, ["asked"])
+        journal.delete(study)
+        with pytest.raises(ValueError, match="it was deleted"):
+            journal.append(study, 2, ["asked"])
 
 
 class TestMemory(JournalContract):

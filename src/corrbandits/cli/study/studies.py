@@ -52,8 +52,8 @@ def create(
     Columns: name; where an arm lies (x and y, x, or latitude and longitude); prior_mean and prior_sd, if known; others
     are kept as attributes. Kernels: exponential, squared_exponential, matern32, matern52, rational_quadratic; without
     one, arms say nothing of each other. Without a prior sd, 10 times the noise sd stands for it, or without a kernel,
-    that nothing is known. The rule is UCL unless --policy names another: the paper's CorrelatedUCL tries every arm
-    first whose prior sd is above the noise sd.
+    that nothing is known. The rule is UCL unless --policy names another: the paper's CorrelatedUCL first tries
+    every arm whose prior sd is above the noise sd.
     """
     from corrbandits.study import Study, setup
 

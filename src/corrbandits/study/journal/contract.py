@@ -14,7 +14,6 @@ place. It may return the same one if a place has only one, as one in memory does
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -90,7 +89,7 @@ class JournalContract:
         journal = open_journal()
         study = journal.enrol("meadow", ["created"])
         for bodies in (["late"], ["late", "later"]):
-            with _raises(JournalError, "1 events of the study, but 3 have been read.*Nothing was saved"):
+            with _raises(JournalError):
                 journal.append(study, 4, bodies)
         assert journal.read(study, 0) == ["created"]
         journal.append(study, 2, ["again"])
@@ -100,7 +99,7 @@ class JournalContract:
     def test_a_name_in_use_is_refused(self, open_journal: Opener) -> None:
         journal = open_journal()
         study = journal.enrol("meadow", ["created"])
-        with _raises(ValueError, "name of its own, but there is a 'meadow'"):
+        with _raises(ValueError):
             journal.enrol("meadow", ["again"])
         assert journal.studies() == {"meadow": study}
         assert journal.read(study, 0) == ["created"]
@@ -113,7 +112,7 @@ class JournalContract:
         journal.delete(study)
         assert journal.studies() == {"kept": kept}
         assert journal.read(study, 0) == []
-        with _raises(ValueError, "it was deleted"):
+        with _raises(ValueError):
             journal.append(study, 3, ["late"])
         assert journal.read(kept, 0) == ["created"]
         journal.close()
@@ -128,7 +127,7 @@ class JournalContract:
         new = again.enrol("meadow", ["created again"])
         assert new != stale
         for place in (1, 2):
-            with _raises(ValueError, "it was deleted"):
+            with _raises(ValueError):
                 journal.append(stale, place, ["late"])
         assert again.read(new, 0) == ["created again"]
         journal.close()
@@ -142,7 +141,7 @@ class JournalContract:
         assert list(again.studies()) == sorted(NAMES)
         for name, number in numbers.items():
             assert again.read(number, 0) == [name]
-            with _raises(ValueError, "name of its own"):
+            with _raises(ValueError):
                 again.enrol(name, ["again"])
         journal.close()
         again.close()
@@ -218,12 +217,11 @@ def check_pairs(journal: JournalProtocol, study: int, writers: int, count: int) 
 
 
 @contextmanager
-def _raises(kind: type[BaseException], message: str = "") -> Iterator[None]:
-    """Demand an exception of this kind, with a message like this."""
+def _raises(kind: type[BaseException]) -> Iterator[None]:
+    """Demand an exception of this kind; its words are the journal's own."""
     found: BaseException | None = None
     try:
         yield
     except kind as error:
         found = error
     assert found is not None, f"expected {kind.__name__}, but nothing was raised"
-    assert re.search(message, str(found)), f"expected {message!r} in the message, got {found}"

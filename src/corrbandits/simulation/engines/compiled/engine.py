@@ -123,7 +123,7 @@ def _page(policy: Policy, arms: int, first: int, last: int) -> Array:
 def _without_loop(policy: Policy) -> str:
     from corrbandits.simulation.engines.compiled.loops import LOOPS
 
-    begin = LOOPS[type(policy)]
+    begin = LOOPS.get(type(policy), f"{type(policy).__name__} has no compiled loop")
     return begin if isinstance(begin, str) else ""
 
 

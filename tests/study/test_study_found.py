@@ -164,6 +164,16 @@ def test_noise_cannot_be_judged_without_a_repeated_arm_or_of_rewards_0_and_1(beg
         ones.observe(0, 0.5)
 
 
+def test_arms_that_are_one_and_the_same_surprise_each_other(tmp_path):
+    prior = cb.Correlated(covariance=np.full((3, 3), 4.0), noise_variance=1e-18)  # singular, also with the noise
+    with cb.Study.create(tmp_path / "survey.db", "meadow", prior=prior, policy=cb.UCL()) as study:
+        for arm, reward in enumerate((1.0, 1.0, 3.0)):
+            study.observe(arm, reward)
+        worst = study.surprises()[0]
+    assert (worst.arm, worst.average) == (2, 3.0)
+    assert worst.expected == pytest.approx(1.0, abs=1e-8)
+
+
 def test_a_mistyped_reward_is_a_surprise_by_what_is_expected_without_it(begin):
     study = begin(arms=list("abcdef"))
     rewards = {"a": 28.0, "b": 31.0, "c": 304.0, "d": 30.0}

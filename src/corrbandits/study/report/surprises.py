@@ -9,13 +9,12 @@
 What all other arms and the prior expect of average i, without that average, is normal with variance 1 / (M^-1)_ii, and
 the average is (M^-1 (average - mu_0))_i / (M^-1)_ii above it: the formula of leaving one out. It needs the covariances
 of the arms with rewards only, and NumPy only, so that telling a reward need not load more. A prior that follows the
-data has no such covariances; then the same numbers are computed from the posterior.
+data has no such covariances, and M may be singular to rounding; then the same numbers are computed from the posterior.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -77,20 +76,24 @@ def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surpris
 def _by_prior(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Integers) -> tuple[Array, Array]:
     """Return D_i (M^-1)_ii and how many deviations average i is from what is expected without it, for those asked.
 
-    The share is 0 where nothing else says anything of an arm, and where M is singular to rounding.
+    The share is 0 where nothing else says anything of an arm.
     """
     covariance = _covariance(ledger.recipe.arguments, A)
     residual = average - _per_arm(ledger.recipe.arguments.get("mean", 0.0), A)
     known = np.flatnonzero(np.isfinite(covariance.diagonal()))
     place, some = np.searchsorted(known, asked), np.isin(asked, known)
     M, column = covariance[np.ix_(known, known)] + np.diag(D[known]), place[some]
-    precision, weight = np.zeros(asked.size), np.zeros(asked.size)
-    with np.errstate(over="ignore", invalid="ignore"), suppress(np.linalg.LinAlgError):
-        solved = np.linalg.solve(M, np.column_stack([residual[known], np.eye(known.size)[:, column]]))
-        weight[some], precision[some] = solved[column, 0], solved[column, 1 + np.arange(column.size)]
-    sound = np.isfinite(precision) & np.isfinite(weight) & (precision > 0)
-    z = np.divide(weight, np.sqrt(np.where(sound, precision, 1.0)), out=np.zeros(asked.size), where=sound)
-    return np.where(sound, D[asked] * precision, 0.0), z
+    share, z = np.zeros(asked.size), np.zeros(asked.size)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            solved = np.linalg.solve(M, np.column_stack([residual[known], np.eye(known.size)[:, column]]))
+    except np.linalg.LinAlgError:
+        return _by_belief(ledger, A, D, average, asked)
+    weight, precision = solved[column, 0], solved[column, 1 + np.arange(column.size)]
+    if not (np.isfinite(weight) & np.isfinite(precision) & (precision > 0)).all():
+        return _by_belief(ledger, A, D, average, asked)
+    share[some], z[some] = D[asked[some]] * precision, weight / np.sqrt(precision)
+    return share, z
 
 
 def _by_belief(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Integers) -> tuple[Array, Array]:

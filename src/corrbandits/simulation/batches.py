@@ -74,9 +74,14 @@ def part(recorded: Recorded, batch: Batch) -> Recorded:
 
 
 def run_into(simulation: Simulation, batch: Batch, into: Recorded, advanced: Advanced) -> None:
-    """Have the engine play a batch into arrays of its runs; `advanced` hears of its steps, and may raise to stop it."""
+    """Have the engine play a batch into arrays of its runs; `advanced` hears of its steps, may raise to stop it."""
     engine = ENGINES[simulation.players[batch.player].engine]
     engine.play(simulation.runs(batch), into, advanced)
+    if (played := into["counts"].sum(axis=-1)).min() != simulation.horizon or played.max() != simulation.horizon:
+        raise RuntimeError(
+            f"the {engine.name} engine must count {simulation.horizon:,} decisions in each run, got {played.min():,} "
+            "in one of them. Its play() must fill in every array it is given."
+        )
 
 
 def run_batch(simulation: Simulation, batch: Batch) -> tuple[Batch, Recorded]:

@@ -176,3 +176,18 @@ def test_an_engine_that_plays_all_runs_of_a_batch_at_once_fits(tmp_path, record,
         simulate(players, **ask, engine="abreast")
     with pytest.raises(ValueError, match="engine must be auto, abreast, compiled or reference"):
         simulate(players, **ask, engine="steam")
+
+
+def test_an_engine_that_records_nothing_is_an_error(monkeypatch):
+    class Idle(Engine):
+        name = "idle"
+
+        def refuses(self, runs):
+            return ""
+
+        def play(self, runs, into, advanced):
+            advanced(len(runs) * runs.horizon)
+
+    monkeypatch.setitem(ENGINES, "idle", Idle())
+    with pytest.raises(RuntimeError, match="the idle engine must count 20 decisions in each run, got 0"):
+        simulate({"idle": (cb.UCL(), BELIEFS["flat"])}, BANDITS["gaussian"], 20, runs=2, engine="idle")

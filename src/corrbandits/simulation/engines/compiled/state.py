@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import config
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Correlated, GaussianBelief
@@ -111,7 +112,9 @@ def state_of(belief: GaussianBelief) -> Joint | Apart:
 
 def record(fields: np.dtype[Any], **values: int) -> Any:
     """Return a record of zeros and the values given, which compiled code changes in place."""
-    new = np.zeros(1, dtype=fields)[0]
+    # without compilation (NUMBA_DISABLE_JIT) Python must find the fields by name, which only np.record allows
+    kind: Any = (np.record, fields) if getattr(config, "DISABLE_JIT", False) else fields
+    new = np.zeros(1, dtype=kind)[0]
     for name, value in values.items():
         new[name] = value
     return new

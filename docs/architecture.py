@@ -24,8 +24,8 @@ from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "counts"))
-import house  # noqa: E402
-from tell import function_of  # noqa: E402
+import house  # noqa: E402 - found through the path above
+from tell import function_of  # noqa: E402 - likewise
 
 PAGE = HERE / "architecture.md"
 Work = Callable[[], Any]
@@ -122,7 +122,7 @@ def walked(name: str) -> Walk:
             work()
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]  # it ends so
+            threading.setprofile(None)  # type: ignore[arg-type]  # None ends it; the stub does not say so
     return found
 
 

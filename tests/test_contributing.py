@@ -64,7 +64,10 @@ def test_the_kernel_is_a_kernel_like_ours(monkeypatch):
     points, others = test_kernels.POINTS, test_kernels.OTHERS
     assert kernel(2.5)(points, others) == pytest.approx(sk.Matern(2.5, nu=3.5)(points, others), rel=1e-10, abs=1e-15)
     s = np.sqrt(7.0)
-    formula = lambda r: (1 + s * r + 0.4 * (s * r) ** 2 + (s * r) ** 3 / 15) * np.exp(-s * r)  # noqa: E731
+
+    def formula(r):
+        return (1 + s * r + 0.4 * (s * r) ** 2 + (s * r) ** 3 / 15) * np.exp(-s * r)
+
     monkeypatch.setitem(test_kernels.TEXTBOOK, kernel, formula)
     test_kernels.test_kernels_are_frozen_and_equal_when_their_fields_are(kernel)
     test_kernels.test_a_vector_is_points_on_a_line(kernel)

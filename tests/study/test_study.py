@@ -91,6 +91,67 @@ def test_asking_for_eight_is_asking_eight_times_and_spreads_out(begin):
     assert begin("one", prior=prior).ask(1) == batch[:1]
 
 
+EAGER = {"mean": [30.0, 30.0, 30.0, 30.0, 30.0, 90.0]}  # the last arm is so much better that a rule goes there only
+
+
+def test_trials_of_one_ask_are_of_different_arms_unless_repeats_are_asked_for(begin):
+    study, apart = begin(prior=related(**EAGER), policy=cb.UCL()), begin("apart", prior=related(**EAGER))
+    assert [trial.arm for trial in study.ask(3, repeats=True)] == [5, 5, 5]
+    assert all("apart" not in event for event in events(study))
+    with pytest.raises(ValueError, match="of which there are 6 here, but 7 were asked for"):
+        apart.ask(7)
+    with pytest.raises(ValueError, match="of which there are 2 here, but 3 were asked for"):
+        apart.ask(3, allowed=[1, 4])
+    with pytest.raises(TypeError, match="repeats must be True or False, got 1"):
+        apart.ask(2, repeats=1)
+    assert apart.open_trials == []
+    assert sorted(trial.arm for trial in apart.ask(6)) == list(range(6))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_batch_of_different_arms_is_asking_for_each_without_those_before(begin, rule):
+    needs = {"horizon": 50} if rule in ("BayesUCB", "KnowledgeGradient") else {}
+    given = {"prior": related(**EAGER), "policy": RULES[rule](**needs), "goal": "max", "seed": 3}
+    batch, alone = begin("batch", **given), begin("alone", **given)
+    for study in (batch, alone):
+        study.observe(1, 33.0)
+    arms = [trial.arm for trial in batch.ask(4)]
+    found = []
+    for _ in arms:
+        found.append(alone.ask(allowed=[arm for arm in range(6) if arm not in found]).arm)
+    assert arms == found
+    for k, number in enumerate(range(2, 6)):
+        one, same = batch.explain(number), alone.explain(number)
+        assert (one.replayed, one.chosen, one.runner_up) == (arms[k], same.chosen, same.runner_up)
+        assert one.runner_up.arm not in arms[:k]
+
+
+def test_trials_that_were_asked_for_before_they_had_to_differ_are_explained_as_before(begin):
+    study = begin(prior=related(**EAGER), policy=cb.UCL())
+    study.ask(3, repeats=True)  # these events are the ones that 0.1.0 wrote
+    explained = [study.explain(number) for number in (1, 2, 3)]
+    assert [one.replayed for one in explained] == [5, 5, 5]
+    assert [one.runner_up.arm for one in explained] == [0, 0, 0]  # of the others the furthest, least known
+
+
+def test_an_explanation_says_when_arms_were_tied(begin):
+    study = begin(prior=cb.Independent(mean=30.0, variance=4.0, noise_variance=1.0, arms=6), policy=cb.UCL())
+    first, second = study.ask(2)
+    assert study.explain(first).tied == 5
+    assert "; tied with 5 other arms: any of them would have done as well" in str(study.explain(first))
+    assert study.explain(second).tied == 4
+    study.tell(first, 90.0)
+    assert study.explain(study.ask()).tied == 0
+    unknown = begin("unknown", prior=cb.Independent(noise_variance=1.0, arms=3), policy=cb.UCL())
+    assert [unknown.explain(trial).tied for trial in unknown.ask(3)] == [2, 1, 0]
+    drawn = begin("drawn", policy=cb.Thompson())
+    assert drawn.explain(drawn.ask()).tied == 0
+    corners = [[0, 0], [500, 0], [400, 300], [100, 0]]  # two are 500 from the first
+    paired = begin("paired", prior=related(kernel=25 * cb.Exponential(300.0), coordinates=corners), policy=cb.UCL())
+    paired.observe(0, 31.0)
+    assert paired.explain(paired.ask()).tied == 1
+
+
 def test_the_choice_is_the_policys_on_the_belief_with_open_trials_assumed(begin):
     study = begin(policy=cb.UCL(a=2.0))
     study.ask(2)
@@ -119,9 +180,9 @@ def test_replay_explains_every_choice_of_every_rule(begin, rule):
 
 def test_randomised_rules_draw_from_a_stream_keyed_by_seed_and_trial(begin):
     prior = related(coordinates=np.arange(50.0))
-    first = [trial.arm for trial in begin("a", prior=prior, policy=cb.Uniform(), seed=5).ask(20)]
-    assert first == [trial.arm for trial in begin("b", prior=prior, policy=cb.Uniform(), seed=5).ask(20)]
-    assert first != [trial.arm for trial in begin("c", prior=prior, policy=cb.Uniform(), seed=6).ask(20)]
+    first = [trial.arm for trial in begin("a", prior=prior, policy=cb.Uniform(), seed=5).ask(20, repeats=True)]
+    assert first == [trial.arm for trial in begin("b", prior=prior, policy=cb.Uniform(), seed=5).ask(20, repeats=True)]
+    assert first != [trial.arm for trial in begin("c", prior=prior, policy=cb.Uniform(), seed=6).ask(20, repeats=True)]
     u = [np.random.default_rng(np.random.SeedSequence(5, spawn_key=(k,))).random() for k in range(1, 21)]
     assert first == [int(50 * x) for x in u]
 
@@ -254,14 +315,14 @@ def test_arms_that_cannot_be_tried_again_are_not(begin):
     with pytest.raises(ValueError, match="6 are left, but 7 were asked for"):
         few.ask(7)
     assert few.open_trials == []
-    assert begin("again").ask(7)[-1].number == 7
+    assert begin("again").ask(7, repeats=True)[-1].number == 7
 
 
 def test_only_what_is_within_reach_is_asked_for(begin):
     study = begin(arms=list("abcdef"))
     mask = np.array([False, False, True, False, False, True])
     for allowed in ([2, 5], ["c", "f"], mask, np.array([5, 2, 2])):
-        assert {trial.arm for trial in study.ask(3, allowed=allowed)} <= {2, 5}
+        assert {trial.arm for trial in study.ask(3, allowed=allowed, repeats=True)} <= {2, 5}
     for wrong in ([], ["g"], [6], "c", [-1], [1.5]):
         with pytest.raises((ValueError, TypeError)):
             study.ask(allowed=wrong)

@@ -232,7 +232,7 @@ def test_known_arms_and_unknown_ones(begin):
 def test_a_covariance_that_is_singular_to_rounding(begin):
     prior = related(kernel=4 * cb.SquaredExponential(500.0))
     study = begin(prior=prior, policy=cb.CorrelatedUCL())
-    for trial in study.ask(20):
+    for trial in study.ask(20, repeats=True):
         study.tell(trial, 31.0)
     assert study.belief.mean == pytest.approx(np.full(6, 31.0), abs=0.1)
     assert 0 < study.best().probability <= 1

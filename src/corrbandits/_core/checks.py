@@ -77,6 +77,13 @@ def integer(name: str, value: Any, *, least: int) -> int:
     return n
 
 
+def flag(name: str, value: Any) -> bool:
+    """Return True or False; refuse anything else."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r:.60}.")
+    return value
+
+
 def text(name: str, value: Any) -> str:
     """Return a string."""
     if not isinstance(value, str):

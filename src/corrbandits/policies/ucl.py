@@ -73,8 +73,7 @@ class CorrelatedUCL(_PrintedSchedule):
     def __post_init__(self) -> None:
         super().__post_init__()
         checks.set_field(self, "nu", checks.number("nu", self.nu, above=0, up_to=1))
-        if not isinstance(self.factor, bool):
-            raise TypeError(f"factor must be True or False, got {self.factor!r}.")
+        checks.flag("factor", self.factor)
 
     def threshold(self, belief: Belief) -> Array:
         """Return sigma_s^2 / nu, or the largest double where that is beyond it: an unknown arm is above any threshold.

@@ -279,9 +279,7 @@ def _times(times: Any, horizon: int) -> Integers:
 
 def _survivors(wanted: Any, prior: Assumed) -> tuple[str, ...]:
     """Return the surviving beliefs to play; a refit needs a kernel with one length and one variance."""
-    if not isinstance(wanted, bool):
-        raise TypeError(f"survivors must be True or False, got {wanted!r:.60}.")
-    if not wanted:
+    if not checks.flag("survivors", wanted):
         return ()
     return SURVIVORS if one_kernel(prior.kernel) else SURVIVORS[:1]
 

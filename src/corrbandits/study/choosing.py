@@ -18,6 +18,10 @@ from corrbandits.policies import IndexPolicy, Policy
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.settings import Goal
+from corrbandits.study.trial import Entry
+
+ROUNDING = 1e-9
+"""Of a standard deviation: limits that differ by less are taken for tied."""
 
 
 @final
@@ -42,22 +46,40 @@ class Moment:
 
     def choose(self, without: int | None = None) -> int:
         """Return the arm that the policy takes, with or without one of them."""
-        candidates = self.candidates
-        if without is not None:
-            every = np.arange(self.told.arms) if candidates is None else candidates
-            candidates = every[every != without]
+        left = self if without is None else self.except_for([without])
         stream = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.trial,)))
         with one_thread():
-            return self.policy.choose(self.belief, self.t, rng=stream, allowed=candidates, last=self.last)
+            return self.policy.choose(self.belief, self.t, rng=stream, allowed=left.candidates, last=self.last)
+
+    def except_for(self, arms: Sequence[int]) -> Moment:
+        """Return the moment at which these arms cannot be chosen either."""
+        if not arms:
+            return self
+        return replace(self, candidates=np.setdiff1d(self._possible(), arms))
+
+    def _possible(self) -> Integers:
+        return np.arange(self.told.arms) if self.candidates is None else self.candidates
 
     def next(self, arm: int, *, repeat: bool) -> Moment:
         """Return the moment after this arm has been asked for."""
-        candidates = self.candidates
-        if not repeat:
-            every = np.arange(self.told.arms) if candidates is None else candidates
-            candidates = every[every != arm]
+        left = self if repeat else self.except_for([arm])
         t, trial = self.t + 1, self.trial + 1
-        return replace(self, open=(*self.open, arm), candidates=candidates, t=t, trial=trial, last=arm)
+        return replace(left, open=(*self.open, arm), t=t, trial=trial, last=arm)
+
+    def ties(self, limits: Array | None, arm: int) -> int:
+        """Return how many others were no worse than an arm, but for rounding, by what the rule compares; 0 if nothing.
+
+        While arms are tried for the first time that is the variance, then the limit.
+        """
+        belief, arms = self.belief, self._possible()
+        pending = self.policy.pending(belief)
+        if pending[arm]:
+            limits, arms = belief.variance, arms[pending[arms]]
+        if limits is None:
+            return 0
+        with np.errstate(invalid="ignore"):  # inf - inf
+            near = np.abs(limits[arms] - limits[arm]) <= ROUNDING * np.sqrt(belief.variance[arm])
+        return int(np.count_nonzero((near | (limits[arms] == limits[arm])) & (arms != arm)))
 
 
 def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequence[int] | None = None) -> Moment:
@@ -72,6 +94,12 @@ def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequ
         candidates = every[untried[every]]
     t = ledger.time - len(gone)
     return Moment(told, waiting, t, ledger.number, ledger.last, candidates, settings.policy, settings.seed)
+
+
+def moment_of(entry: Entry, then: Ledger) -> Moment:
+    """Return the moment at which a trial was chosen, from the ledger as it stood then."""
+    at = moment(then, deciding_belief(then), allowed=entry.allowed)
+    return at.except_for([before.arm for before in then.trials[len(then.trials) - entry.apart :]])
 
 
 def told_belief(ledger: Ledger) -> Belief:
@@ -114,7 +142,8 @@ class Explanation:
 
     `rank` is the place of its limit among all arms, 1 the best; it may be a later one while arms are tried for the
     first time (`initial`: then the largest variance decides) or if some were not allowed. `mean_rank` is the place of
-    its mean. `replayed` is the arm that the rule chooses here and now from the same events.
+    its mean. `tied` is how many other arms were as good by the rule, but for rounding: any would have done.
+    `replayed` is the arm that the rule chooses here and now from the same events.
     """
 
     trial: int
@@ -126,6 +155,7 @@ class Explanation:
     initial: bool
     open: tuple[int, ...]
     replayed: int
+    tied: int = 0
 
     def __str__(self) -> str:
         c, second = self.chosen, self.runner_up
@@ -134,6 +164,9 @@ class Explanation:
             text += f"; of all arms number {self.rank} by its limit, {self.mean_rank} by its mean"
         if self.initial:
             text += "; not chosen by its limit, but to begin with, for its variance"
+        if self.tied and second:
+            others = f"{second.name}: either" if self.tied == 1 else f"{self.tied:,} other arms: any of them"
+            text += f"; tied with {others} would have done as well"
         return text + (f"\nrunner-up: {second.name}, {_said(second)}" if second else "\nno other arm could be chosen")
 
 
@@ -154,6 +187,7 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
         initial=bool(at.policy.pending(belief)[arm]),
         open=at.open,
         replayed=at.choose(),
+        tied=at.ties(limits, arm),
     )
 
 

@@ -2,7 +2,7 @@
 
     event       says                                      trial becomes
     created     prior, policy, arms, settings             -
-    asked       trial, arm                                open
+    asked       trial, arm                                open (`apart`: of another arm than so many just before it)
     told        trial, reward                             told
     observed    trial, arm, reward                        told (it was never asked for)
     amended     trial, reward                             told, another reward
@@ -258,8 +258,11 @@ class Ledger:
             within = tuple(checks.arm_array(allowed, self.arms.count).tolist())
             if not within:
                 raise ValueError("some arm must have been allowed.")
-        carried = bool(event.get("carried", False))
-        trial = self._new(event, Entry(arm, "open", _time(event), seen=seen, allowed=within, carried=carried))
+        carried, apart = bool(event.get("carried", False)), checks.integer("apart", event.get("apart", 0), least=0)
+        if apart > len(self.trials):
+            raise ValueError(f"there are no {apart} trials before it.")
+        how: Data = {"seen": seen, "allowed": within, "apart": apart, "carried": carried}
+        trial = self._new(event, Entry(arm, "open", _time(event), **how))
         self.open[trial] = arm
         self.last = arm
 

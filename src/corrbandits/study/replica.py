@@ -151,8 +151,8 @@ class Asking:
     So a choice that takes long is not made again and again because others tell rewards meanwhile.
     """
 
-    def __init__(self, replica: Replica, count: int, allowed: tuple[int, ...] | None) -> None:
-        self._replica, self._count, self._allowed = replica, count, allowed
+    def __init__(self, replica: Replica, count: int, allowed: tuple[int, ...] | None, *, repeats: bool) -> None:
+        self._replica, self._count, self._allowed, self._repeats = replica, count, allowed, repeats
         self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
 
     def events(self, ledger: Ledger, key: str) -> Events:
@@ -170,17 +170,27 @@ class Asking:
     def _chosen(self, at: Moment, key: str) -> Events:
         events: Events = []
         common: Data = {} if self._allowed is None else {"allowed": self._allowed}
-        for _ in range(self._count):
+        once = not self._replica.ledger.settings.repeat
+        for k in range(self._count):
             if at.candidates is not None and not at.candidates.size:
-                raise ValueError(
-                    f"each arm may be tried once, and of those allowed {len(events)} are left, but {self._count} were "
-                    "asked for. Ask for fewer, add arms, or stop: best says what was found."
-                )
+                raise ValueError(self._too_many(k, once=once))
             arm = at.choose()
-            events.append({"event": "asked", "trial": at.trial, "arm": arm, **common})
-            at = at.next(arm, repeat=self._replica.ledger.settings.repeat)
+            apart: Data = {"apart": k} if k and not once and not self._repeats else {}
+            events.append({"event": "asked", "trial": at.trial, "arm": arm, **apart, **common})
+            at = at.next(arm, repeat=self._repeats and not once)
         events[0]["key"] = key
         return events
+
+    def _too_many(self, left: int, *, once: bool) -> str:
+        if once:
+            return (
+                f"each arm may be tried once, and of those allowed {left} are left, but {self._count} were "
+                "asked for. Ask for fewer, add arms, or stop: best says what was found."
+            )
+        return (
+            f"trials of one ask are of different arms, of which there are {left} here, but {self._count} were asked "
+            "for. Ask for fewer, or say that repeats are welcome: repeats=True, or --repeats."
+        )
 
 
 def _replayed(events: list[str]) -> Ledger:

@@ -34,8 +34,7 @@ class Settings:
         checks.set_field(self, "seed", checks.integer("seed", self.seed, least=0))
         if self.goal not in ("max", "min"):
             raise ValueError(f'goal must be "max" or "min", got {self.goal!r:.60}.')
-        if not isinstance(self.repeat, bool):
-            raise TypeError(f"repeat must be True or False, got {self.repeat!r:.60}.")
+        checks.flag("repeat", self.repeat)
         if self.timeout is not None:
             checks.set_field(self, "timeout", checks.number("timeout (in seconds)", self.timeout, above=0))
         if self.arms.count != self.recipe.arms:

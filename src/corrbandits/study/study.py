@@ -11,7 +11,7 @@ from corrbandits._core import checks
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.choosing import Explanation, allowed_arms, deciding_belief, explained, moment
+from corrbandits.study.choosing import Explanation, allowed_arms, deciding_belief, explained, moment, moment_of
 from corrbandits.study.extend import placed
 from corrbandits.study.journal import Journal, JournalProtocol
 from corrbandits.study.ledger import Ledger, written
@@ -138,19 +138,21 @@ class Study:
             raise
 
     @overload
-    def ask(self, n: None = None, *, allowed: Any = None) -> Trial: ...
+    def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False) -> Trial: ...
     @overload
-    def ask(self, n: int, *, allowed: Any = None) -> Trials: ...
-    def ask(self, n: int | None = None, *, allowed: Any = None) -> Trial | Trials:
+    def ask(self, n: int, *, allowed: Any = None, repeats: bool = False) -> Trials: ...
+    def ask(self, n: int | None = None, *, allowed: Any = None, repeats: bool = False) -> Trial | Trials:
         """Return what to try next; with `n`, a list of so many trials that take each other into account.
 
-        `allowed` are the arms within reach today: indices, names, or true and false per arm.
+        They are of different arms, unless `repeats` lets the rule take one again. `allowed` are the arms within reach
+        today: indices, names, or true and false per arm.
         """
         count = 1 if n is None else checks.integer("n", n, least=1)
+        repeats = checks.flag("repeats", repeats)
         with self._replica.lock:
             within = None if allowed is None else allowed_arms(allowed, self._replica.current().arms)
-            asking = Asking(self._replica, count, within)
-            call = ("ask", count, within)
+            asking = Asking(self._replica, count, within, repeats=repeats)
+            call = ("ask", count, within, repeats)
             key = self._replica.record_once(call, asking.events, while_open=True)
             ledger = self._replica.ledger
             trials = [ledger.trial(number) for number in range(ledger.keys[key], ledger.keys[key] + count)]
@@ -288,8 +290,7 @@ class Study:
         """Return why an arm was chosen, by replaying the events that the choice was made from."""
         with self._replica.lock:
             entry, then = self._replica.as_of(trial)
-        at = moment(then, deciding_belief(then), allowed=entry.allowed)
-        return explained(at, entry.arm, then.arms, then.settings.goal)
+        return explained(moment_of(entry, then), entry.arm, then.arms, then.settings.goal)
 
     def export(self, path: File) -> None:
         """Write the whole study to one file, from which `Study.import_` creates it in any other database."""

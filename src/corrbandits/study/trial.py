@@ -36,6 +36,7 @@ class Entry:
     first: float = math.nan  # the reward before it was amended
     seen: int = 0  # the choice was made from the events up to this one, and those asked since
     allowed: tuple[int, ...] | None = None
+    apart: int = 0  # so many trials just before it are of the same `ask`, and it had to be of another arm than these
     carried: bool = False  # chosen in the study that this one is a copy of
 
     @property

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def ask(
     name: Name,
-    count: Annotated[int | None, typer.Option("-n", min=1, help="So many at once, which spread out.")] = None,
+    count: Annotated[int | None, typer.Option("-n", min=1, help="So many at once, of different arms.")] = None,
     allowed: Annotated[
         list[str] | None,
         typer.Option(help="An arm within reach, again for each; or @FILE.", metavar="ARM"),
@@ -27,15 +27,17 @@ def ask(
         list[str] | None,
         typer.Option("--except", help="An arm out of reach, again for each; or @FILE.", metavar="ARM"),
     ] = None,
+    repeats: Annotated[bool, typer.Option("--repeats", help="Of those at once, some may be of the same arm.")] = False,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Say what to try next, and note that it is being tried.
 
-    @FILE takes the arms from the column `name` of a CSV file.
+    Those asked for at once are of different arms. @FILE takes the arms from the column `name` of a CSV file.
     """
     with opened(db, name) as study, if_unsure("See by show whether trials were opened before you ask again."):
-        trials = study.ask(1 if count is None else count, allowed=_within_reach(study, allowed, excepted))
+        within = _within_reach(study, allowed, excepted)
+        trials = study.ask(1 if count is None else count, allowed=within, repeats=repeats)
         now = study.snapshot()
     if as_json:
         from corrbandits.study.report import data

@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from corrbandits._core.draws import covariance_root, least_share, posterior_draw
 from corrbandits._core.gaussian import (
     condition,
     consistent_row,
     correlations,
-    covariance_root,
-    least_share,
-    posterior_draw,
     refuse_indefinite,
     shrink,
     spreads,

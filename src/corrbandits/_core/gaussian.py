@@ -1,4 +1,4 @@
-"""Gaussian inference on arrays: the rank-one update, the one-shot formula, roots and quantiles.
+"""Gaussian inference on arrays: the rank-one update, the one-shot formula, correlations and quantiles.
 
 name     shape      meaning                                            paper
 S        (N, N)     covariance of the mean rewards                     Sigma(t)
@@ -6,7 +6,6 @@ noise    () or (N,) variance of one reward, or of an average           sigma_s^2
 A        (k,)       the arms that have been seen                       -
 D        (k,)       variance of each seen arm's average reward         the entries of P(t)
 M        (k, k)     covariance of the averages, S0_AA + diag(D)        -
-R0       (N, N)     a root of the prior covariance, S0 = R0 R0'        -
 """
 
 from __future__ import annotations
@@ -18,7 +17,10 @@ from typing import Any
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits._core.refined import exact_surprise, refined, refined_mean
 from corrbandits._core.single_thread import one_thread
+
+FINE = 1e-4  # of a prior variance: what a difference leaves below it has lost more than 4 of its 16 digits
 
 
 def upper_quantile(log_tail: Any) -> Any:
@@ -100,7 +102,9 @@ def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Arra
 
     Written from S0, not from its inverse: S = S0 - S0_A' M^-1 S0_A, with M = S0_AA + diag(D). A seen arm whose
     average is more precise than its prior takes the equal form without cancellation instead: its row is D_i (M^-1
-    S0_A)_i, its mean rbar_i - D_i (M^-1 (rbar - mu_0))_i.
+    S0_A)_i, its mean rbar_i - D_i (M^-1 (rbar - mu_0))_i. Where arms all but determine each other that cancels too, and
+    the same is computed with twice the digits (see `refined`): unless M is singular to rounding, the result is that of
+    exact arithmetic on the numbers given, to 1e-10 of a posterior deviation or the rounding of the mean.
     """
     from scipy.linalg import cho_solve, solve_triangular
 
@@ -112,6 +116,8 @@ def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Arra
         L = _factor(rows[:, A], D)
         if L is None:
             return _one_by_one(mean, S0, A, D, average)
+        if _determined(L, S0, A) and (fine := _finely(mean, S0, noise, counts, sums, L)):
+            return fine
         half = solve_triangular(L, rows, lower=True, check_finite=False)
         whole = solve_triangular(L, half, lower=True, trans="T", check_finite=False)
         S = S0 - half.T @ half
@@ -125,7 +131,46 @@ def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Arra
         variances[k] = D[i] * min(max(whole[i, k], 0.0), 1.0)
         new_mean[k] = average[i] - D[i] * weight[i]
     np.fill_diagonal(S, variances)
+    if left_by_others(variances, counts, noise, FINE * S0.diagonal()):
+        return _finely(mean, S0, noise, counts, sums, L) or (new_mean, S)
     return new_mean, S
+
+
+def condition_finely(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Array) -> tuple[Array, Array] | None:
+    """Return what `condition` does, with twice the digits whether they are needed or not; None if M is singular.
+
+    >>> prior = np.zeros(2), np.array([[1.0, 0.8], [0.8, 1.0]]), np.ones(2)
+    >>> condition_finely(*prior, np.array([1, 0]), np.array([2.0, 0.0]))[0]
+    array([1. , 0.8])
+    """
+    A = np.flatnonzero(counts)
+    L = _factor(S0[np.ix_(A, A)], noise[A] / counts[A])
+    return None if L is None else _finely(mean, S0, noise, counts, sums, L)
+
+
+def _finely(
+    mean: Array, S0: Array, noise: Array, counts: Integers, sums: Array, L: Array
+) -> tuple[Array, Array] | None:
+    A = np.flatnonzero(counts)
+    return refined(mean, S0, L, A, noise[A] / counts[A], exact_surprise(mean[A], counts[A], sums[A]))
+
+
+def left_by_others(variances: Array, counts: Integers, noise: Array, floor: Array) -> bool:
+    """Return whether a variance is below its floor, and rewards of other arms have done most of that.
+
+    An arm's own rewards shrink its variance by products, those of others by differences, which cancel.
+
+    >>> one, floor = np.ones(1), np.array([1e-4])
+    >>> left_by_others(np.array([1e-6]), np.array([10**6]), one, floor), left_by_others(1e-6 * one, 0 * one, one, floor)
+    (False, True)
+    """
+    small = variances < floor
+    return bool(np.count_nonzero(small) and (counts * variances < 0.5 * noise)[small].any())
+
+
+def _determined(L: Array, S0: Array, A: Integers) -> bool:
+    """Return whether arms before leave one of the seen so little variance that rounding shows in it."""
+    return bool((L.diagonal() ** 2 < FINE * S0[A, A]).any())
 
 
 def posterior_mean(mean: Array, S0: Array, noise: Array, counts: Array, sums: Array) -> Array:
@@ -139,6 +184,10 @@ def posterior_mean(mean: Array, S0: Array, noise: Array, counts: Array, sums: Ar
     L = _factor(S0[np.ix_(A, A)], D)
     if L is None:
         return _one_by_one(mean, S0, A, D, average)[0]
+    if _determined(L, S0, A):
+        fine = refined_mean(mean, S0, L, A, D, exact_surprise(mean[A], counts[A], sums[A]))
+        if fine is not None:
+            return fine
     weight = np.zeros(len(S0))
     weight[A] = cho_solve((L, True), average - mean[A], check_finite=False)
     new_mean = mean + S0 @ weight
@@ -158,70 +207,9 @@ def _factor(S_AA: Array, D: Array) -> Array | None:
         return None
 
 
-def covariance_root(S: Array) -> Array:
-    """Return R with R R' = S, by Cholesky with pivoting: S may be singular, and nothing is added to it.
-
-    It is the correlations that are factored: what counts as rounding for one arm does not depend on how large
-    another's variance is. All is done in one array as large as S.
-    """
-    from scipy.linalg.lapack import dpstrf
-
-    rho, deviation = correlations(S), np.sqrt(S.diagonal())
-    with one_thread():
-        upper, pivots, rank, _ = dpstrf(rho.T, lower=0, overwrite_a=1)  # .T: no copy is made
-    root: Array = upper.T
-    for k, arm in enumerate(pivots - 1):
-        root[k, min(k + 1, rank) :] = 0.0
-        root[k] *= deviation[arm]
-    _move_rows(root, pivots - 1)
-    return root
-
-
-def _move_rows(array: Array, places: Integers) -> None:
-    """Move row k to its place, for every k, without a second array: along the cycles of the permutation."""
-    moved = np.zeros(len(array), dtype=bool)
-    for start in range(len(array)):
-        row, k = array[start].copy(), start
-        while not moved[k]:
-            moved[k] = True
-            k = int(places[k])
-            row, array[k] = array[k].copy(), row
-
-
-def correlated_normals(S: Array, rng: np.random.Generator) -> Array:
-    """Return one draw of normal variables with mean 0 and this covariance."""
-    root = covariance_root(S)
-    with one_thread():
-        return np.asarray(root @ rng.standard_normal(len(S)))
-
-
-def posterior_draw(root: Array, S: Array, A: Integers, D: Array, z: Array, e: Array) -> Array:
-    """Return a draw of covariance S and mean 0 from one of the prior, g = R0 z, and one of the averages' noise.
-
-    It is g - S0_A' M^-1 (g_A + e_A), written with S0_A' M^-1 = S_A' / D: for z of N standard normals and e of k
-    normals of variance D its covariance is S0 - S0_A' M^-1 S0_A = S. Cancellation costs a draw the square root of
-    the share that rewards have left of its arm's variance, 4 of 16 digits for a share of 1e-7, and more where S0 is
-    nearly singular: see `least_share`.
-    """
-    with one_thread():
-        g = root.dot(z)
-        weight = np.zeros(len(S))
-        weight[A] = (g[A] + e) / D
-        return np.asarray(g - S.dot(weight))
-
-
-def least_share(root: Array, S0: Array) -> float:
-    """Return the least share of a prior variance for which `posterior_draw` has the covariance S to 1e-6 or better.
-
-    S itself has fewer digits where S0 is nearly singular; how nearly is told by the last pivot of its root.
-    """
-    pivot = float(np.square(root[:, -1] * _inverse_deviation(S0)).max())
-    return 1e-12 if pivot > 1e-5 else 1e-8
-
-
 def correlations(S: Array) -> Array:
     """Return rho_ij; 0 between two arms of which one is known, 1 of every arm with itself."""
-    inverse = _inverse_deviation(S)
+    inverse = inverse_deviation(S)
     rho: Array = S * inverse[:, None]
     rho *= inverse
     # |rho| <= 1; beyond it lies the rounding of a nearly singular covariance
@@ -232,7 +220,7 @@ def correlations(S: Array) -> Array:
 
 def spreads(S: Array) -> Array:
     """Return sqrt(sum_j rho_ij^2) of any covariance, by strips of rows: no second N x N array."""
-    inverse, squares = _inverse_deviation(S), np.empty(len(S))
+    inverse, squares = inverse_deviation(S), np.empty(len(S))
     for k in range(0, len(S), 256):
         strip = slice(k, k + 256)
         rho = S[strip] * inverse[strip, None]
@@ -255,7 +243,7 @@ def weighted_squares(S: Array, weights: Array) -> Array:
         return np.concatenate([np.square(S[k : k + 256]).dot(weights) for k in range(0, len(S), 256)])
 
 
-def _inverse_deviation(S: Array) -> Array:
+def inverse_deviation(S: Array) -> Array:
     """Return 1 / sqrt(S_ii), and 0 for an arm that is known."""
     deviation = np.sqrt(S.diagonal())
     return np.divide(1.0, deviation, out=np.zeros(len(S)), where=deviation > 0)

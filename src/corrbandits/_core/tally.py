@@ -51,6 +51,16 @@ class Tally:
         return self._added()[0]
 
     @property
+    def counts_so_far(self) -> Integers:
+        """Counts in which the latest few rewards may be missing, without the work of adding them.
+
+        >>> tally = Tally.empty(2).seen(1, 3.0)
+        >>> tally.counts_so_far, tally.counts, tally.counts_so_far
+        (array([0, 0]), array([0, 1]), array([0, 1]))
+        """
+        return self._state[0]
+
+    @property
     def exact(self) -> Mapping[int, int]:
         """The sum of each seen arm's rewards, in units of 2^-1074."""
         return self._added()[1]

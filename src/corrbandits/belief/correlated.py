@@ -10,13 +10,13 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits._core.draws import correlated_normals, covariance_root, least_share, posterior_draw
 from corrbandits._core.gaussian import (
+    FINE,
     condition,
+    condition_finely,
     consistent_row,
-    correlated_normals,
-    covariance_root,
-    least_share,
-    posterior_draw,
+    left_by_others,
     refuse_indefinite,
     shrink,
     shrink_along,
@@ -40,6 +40,8 @@ class _Prior:
         self.mean, self.covariance = frozen(mean), frozen(covariance)
         self.made_of = made_of  # kernel and coordinates, if the kernel is one of ours
         largest = float(covariance.diagonal().max())
+        self.floor = frozen(FINE * covariance.diagonal())  # variances below it may have lost digits to cancellation
+        self.highest_floor = float(self.floor.max())
         self.least = 1e-12 * largest if 1e-120 < largest < 1e140 else math.inf
         self._drawing: tuple[Array, Array] | None = None
         self._lock = threading.Lock()
@@ -64,7 +66,10 @@ class Correlated(GaussianBelief):
 
     The prior's covariance is a matrix, or a kernel and the arms' coordinates; any callable on two sets of points is
     a kernel. A covariance that is singular to rounding is accepted, and nothing is ever added to its diagonal:
-    inference works from the covariance, never from its inverse.
+    inference works from the covariance, never from its inverse. Mean and covariance are those of exact arithmetic on
+    the numbers given, to 1e-10 of a posterior deviation or a rounding of the mean: where arms all but determine each
+    other and the noise is below 1e-4 of the variance, a reward then costs as much as all do at once. Below some 1e-15
+    of the variance the noise is less than the rounding of the covariance, and no digit of what is left is certain.
 
     >>> prior = Correlated(mean=0.0, covariance=[[1.0, 0.8], [0.8, 1.0]], noise_variance=1.0)
     >>> belief = prior.observe(0, 2.0)
@@ -192,7 +197,25 @@ class Correlated(GaussianBelief):
         else:
             with np.errstate(over="ignore", invalid="ignore"):
                 mean = _finite(self.mean + row / (noise + row[arm]) * (reward - self.mean[arm]))
-        return self._with(*shrink_along(S, row, arm, noise), mean, tally)
+        covariance, variance = shrink_along(S, row, arm, noise)
+        if variance.item(variance.argmin()) < self._prior.highest_floor and self._cancelled(variance, tally):
+            fine = self._finely(tally.counts, tally.sums)
+            mean, covariance = fine or (mean, covariance)
+            variance = covariance.diagonal().copy()
+        return self._with(covariance, variance, mean, tally)
+
+    def _cancelled(self, variance: Array, tally: Tally) -> bool:
+        """Return whether differences have taken too many digits of a variance; counts are added up only if need be."""
+        noise, floor = self.noise_variance, self._prior.floor
+        return left_by_others(variance, tally.counts_so_far, noise, floor) and left_by_others(
+            variance, tally.counts, noise, floor
+        )
+
+    def _finely(self, counts: Integers, sums: Array) -> tuple[Array, Array] | None:
+        prior = self._prior
+        with np.errstate(over="ignore", invalid="ignore"):
+            fine = condition_finely(prior.mean, prior.covariance, self.noise_variance, counts, sums)
+        return None if fine is None else (_finite(fine[0]), fine[1])
 
     def _conditioned(self, tally: Tally) -> Correlated:
         prior = self._prior
@@ -204,6 +227,10 @@ class Correlated(GaussianBelief):
         covariance = self.covariance
         for arm in sorted(set(awaited)):
             covariance = shrink(covariance, arm, self.noise_variance[arm] / awaited.count(arm))
+        counts = self.counts + np.bincount([*self._open, *awaited], minlength=self.arms)
+        if left_by_others(covariance.diagonal(), counts, self.noise_variance, self._prior.floor):
+            fine = self._finely(counts, np.zeros(self.arms))
+            covariance = covariance if fine is None else fine[1]
         return self._with(covariance, covariance.diagonal().copy(), self.mean, self._tally)
 
     def _with(self, covariance: Array, variance: Array, mean: Array, tally: Tally) -> Correlated:

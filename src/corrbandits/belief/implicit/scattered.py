@@ -17,7 +17,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.gaussian import covariance_root
+from corrbandits._core.draws import covariance_root
 from corrbandits._core.single_thread import one_thread
 from corrbandits.belief.implicit.factor import Factor
 from corrbandits.kernels import Kernel

@@ -15,7 +15,8 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.gaussian import covariance_root, expected_excess
+from corrbandits._core.draws import covariance_root
+from corrbandits._core.gaussian import expected_excess
 from corrbandits._core.single_thread import one_thread
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.study.arms import Arms

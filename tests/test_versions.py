@@ -19,15 +19,18 @@ from corrbandits.simulation.dask import of_version
 from tests.support import ROOT, script
 
 OLD = ROOT / "tests" / "data" / "0.1.0"
-SAID = json.loads((OLD / "said.json").read_text(encoding="utf-8"))
-
-
 MADE = script("tests/data/0.1.0/make.py")
+VERSIONS = ("0.1.0", "0.2.0")
+SAID = {
+    (version, name): said
+    for version in VERSIONS
+    for name, said in json.loads((OLD.parent / version / "said.json").read_text(encoding="utf-8")).items()
+}
 
 
 @pytest.fixture
 def database(tmp_path):
-    return shutil.copy(OLD / "studies.db", tmp_path)
+    return lambda version: shutil.copy(OLD.parent / version / "studies.db", tmp_path)
 
 
 def assert_says(study, said):
@@ -39,25 +42,27 @@ def assert_says(study, said):
 
 
 def test_the_old_studies_have_every_kind_of_prior_and_rule(database):
-    found = [cb.Study.open(database, name) for name in SAID]
+    url = database("0.1.0")
+    found = [cb.Study.open(url, name) for version, name in SAID if version == "0.1.0"]
     assert {type(study.settings.prior).__name__ for study in found} <= set(KINDS)
     assert {type(study.settings.policy).__name__ for study in found} <= set(RULES)
     for study in found:
         study.close()
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_an_old_study_says_what_it_said_and_goes_on(database, name):
-    study = cb.Study.open(database, name)
-    assert_says(study, SAID[name])
-    assert MADE.next_arms(study) == SAID[name]["next"]
+@pytest.mark.parametrize(("version", "name"), SAID)
+def test_an_old_study_says_what_it_said_and_goes_on(database, version, name):
+    study = cb.Study.open(database(version), name)
+    assert_says(study, SAID[version, name])
+    assert MADE.next_arms(study) == SAID[version, name]["next"]
     study.close()
 
 
-def test_an_old_export_is_taken_in(tmp_path):
-    study = cb.Study.import_(tmp_path / "studies.db", OLD / "correlated.jsonl")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_old_export_is_taken_in(tmp_path, version):
+    study = cb.Study.import_(tmp_path / "studies.db", OLD.parent / version / "correlated.jsonl")
     assert study.name == "correlated"
-    assert_says(study, SAID["correlated"])
+    assert_says(study, SAID[version, "correlated"])
     study.close()
 
 

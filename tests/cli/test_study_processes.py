@@ -1,6 +1,7 @@
 """`corrbandits study` as a program: what it loads, exit codes, streams, databases that fail."""
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -12,7 +13,7 @@ from contextlib import closing
 import pytest
 
 import corrbandits as cb
-from corrbandits.study.journal import JournalError
+from corrbandits.study.journal import Journal, JournalError
 from tests.support.shell import CREATE, PROGRAM, SITES, default_database, forked, run_program
 
 
@@ -73,21 +74,24 @@ def test_a_data_directory_that_cannot_be_made_is_exit_code_3(refused, tmp_path):
 
 def test_when_nobody_knows_whether_it_was_saved_the_key_is_said(ok, refused, answer, monkeypatch):
     ok(*CREATE)
-    whole = cb.Study.observe
+    whole = Journal.append
 
-    def broken(study, *arguments, **options):
-        whole(study, *arguments, **options)
+    def broken(journal, *arguments, **options):
+        whole(journal, *arguments, **options)
         error = JournalError("the connection broke.")
         error.unsure = True
         raise error
 
-    with monkeypatch.context() as broke:
-        broke.setattr(cb.Study, "observe", broken)
-        err = refused("observe", "meadow", "p00", "3", code=3)
-    assert "It is not known whether it was saved" in err
-    key = err.rsplit("--key ", 1)[1].strip().rstrip(".")
-    assert answer("observe", "meadow", "p00", "3", "--key", key)["trial"] == 1
-    assert answer("show", "meadow")["t"] == 2  # it had been saved, and is not counted twice
+    for trial, command in ((1, ("observe", "meadow", "p00", "3")), (2, ("ask", "meadow"))):
+        with monkeypatch.context() as broke:
+            broke.setattr(Journal, "append", broken)
+            err = refused(*command, code=3)
+        assert "It is not known whether it was saved" in err
+        key = re.search(r"--key (\w+)", err)[1]
+        again = answer(*command, "--key", key)
+        assert (again["trials"][0]["trial"] if command[0] == "ask" else again["trial"]) == trial
+        assert answer("show", "meadow")["t"] == trial + 1  # it had been saved, and is not counted twice
+    assert answer("observe", "meadow", "p00", "3")["trial"] == 3, "without the key it is another measurement"
 
 
 def test_ctrl_c_is_exit_code_130(tmp_path):
@@ -108,6 +112,7 @@ def test_ctrl_c_is_exit_code_130(tmp_path):
         holder.execute("ROLLBACK")
         _, err = program.communicate(timeout=60)
     assert program.returncode == 130
+    assert b"It is not known whether it was saved" in err
     assert b"Traceback" not in err
 
 

@@ -339,7 +339,7 @@ def test_a_call_of_which_nobody_knows_whether_it_was_saved_may_be_made_again(pos
         assert caught.value.unsure
         there = len(rows(postgres))
         proxy.cut_at(None)
-        result = call()
+        result = call(**({"key": caught.value.key} if caught.value.key else {}))
         assert len(rows(postgres)) == there + (not saved)
         return result
 
@@ -347,9 +347,9 @@ def test_a_call_of_which_nobody_knows_whether_it_was_saved_may_be_made_again(pos
     assert first.number == 1
     twice(lambda: study.tell(first, 30.0))
     twice(lambda: study.amend(first, 31.0))
-    assert twice(lambda: study.observe(3, 32.0)).number == 2
+    assert twice(lambda **key: study.observe(3, 32.0, **key)).number == 2
     assert study.observe(3, 32.0).number == 3, "the next one is another"
-    assert twice(lambda: study.observe(4, 33.0, key="receipt 12")).number == 4
+    assert twice(lambda key="receipt 12": study.observe(4, 33.0, key=key)).number == 4
     second = twice(study.ask)
     twice(lambda: study.cancel(second))
     twice(lambda: study.retract(4))

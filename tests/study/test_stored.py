@@ -13,7 +13,8 @@ import pytest
 import corrbandits as cb
 from corrbandits.kernels import WithDeviations
 from corrbandits.study.codec import kernel_from
-from corrbandits.study.ledger import Ledger, written
+from corrbandits.study.events import written
+from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import Settings
 

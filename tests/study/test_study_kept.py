@@ -185,6 +185,14 @@ def test_a_file_that_is_cut_changed_or_no_study_is_refused_and_nothing_is_made(b
             created.replace('"of":{', '"of":{"kernel":"Scaled","variance":1,"of":' * 480),
             *rest,
         ],
+        "a rule that cannot choose from the prior": [
+            head,
+            '{"event":"created","format":1,"seed":0,"goal":"max","repeat":true,"timeout":null,"prior":{"belief":"Beta",'
+            '"successes":1.0,"failures":1.0,"arms":6},"policy":{"rule":"CorrelatedUCL"},"arms":{"count":6},"at":1.0}',
+            rest[0],
+            rest[1].replace("31.0", "1.0"),
+        ],
+        "a time before 1970": [head, created, rest[0].replace('"at":', '"at":-1,"was":'), rest[1]],
         "no prior": [head, created.replace('"prior":{', '"prior":[],"was":{'), *rest],
         "a name that is no name": [head.replace('"meadow"', '"\\u001b[2J"'), created, *rest],
     }

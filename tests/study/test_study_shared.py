@@ -1,16 +1,20 @@
 """Studies that several use at once, that are interrupted, and whose file is not as it was."""
 
 import itertools
+import json
 import os
+import re
 import select
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections import Counter
 
 import pytest
 
+import corrbandits as cb
 from corrbandits.study import Study
 from corrbandits.study.journal import Journal, JournalError
 from tests.support.studies import bits, events
@@ -53,10 +57,10 @@ class Meanwhile:
     def __getattr__(self, name):
         return getattr(self._journal, name)
 
-    def append(self, *arguments):
+    def append(self, *arguments, **options):
         if self._happens:
             self._happens.pop(0)()
-        self._journal.append(*arguments)
+        self._journal.append(*arguments, **options)
 
 
 def test_a_choice_stands_if_only_rewards_came_while_it_was_made(begin):
@@ -89,75 +93,108 @@ def test_a_choice_is_made_anew_if_more_than_rewards_came(begin, happens):
     assert events(study)[-1]["trial"] == trial.number
 
 
-@pytest.mark.parametrize("saved", [True, False])
-def test_a_call_of_which_nobody_knows_whether_it_was_saved_can_be_made_again(begin, saved):
-    study = begin()
-    study.ask(2)
+class Breaking(Meanwhile):
+    """A journal whose next append breaks off; whether it was saved, the caller cannot know."""
 
-    class Breaking(Meanwhile):
-        def append(self, *arguments):
-            if self._happens:
-                self._happens.pop()
-                if saved:
-                    self._journal.append(*arguments)
-                error = JournalError("the connection broke")
-                error.unsure = True
-                raise error
-            self._journal.append(*arguments)
+    def __init__(self, journal, *, saved):
+        super().__init__(journal)
+        self._saved = saved
 
-    calls = [
-        lambda: study.ask(2, allowed=[1, 2, 3]),
-        lambda: study.observe(3, 30.5),
-        lambda: study.tell(1, 31.5),
-        lambda: study.amend(1, 32.5),
-        lambda: study.retract(1),
-        lambda: study.cancel(2),
-        lambda: study.add_arms({"x": [9.0]}),
-    ]
-    for call in calls:
-        study._replica.journal = Breaking(study._journal, None)
-        with pytest.raises(JournalError, match="broke"):
-            call()
-        call()
-    assert Counter(event["event"] for event in events(study)) == {
-        "created": 1, "asked": 4, "observed": 1, "told": 1, "amended": 1, "retracted": 1, "cancelled": 1, "extended": 1,
-    }  # fmt: skip
-    study.observe(3, 30.5)  # a new one, now that the first is settled
-    assert study.belief.counts.tolist() == [0, 0, 0, 2, 0, 0, 0]
-
-
-def test_an_unsure_ask_is_not_answered_with_a_trial_that_is_done(begin):
-    study, other = begin(), begin.also(Study.open(begin.url, "meadow"))
-
-    def broken(*arguments):
-        Journal.append(study._journal, *arguments)
+    def append(self, *arguments, **options):
+        if self._saved:
+            self._journal.append(*arguments, **options)
         error = JournalError("the connection broke")
         error.unsure = True
         raise error
 
-    study._replica.journal = Meanwhile(study._journal)
-    study._replica.journal.append = broken
-    with pytest.raises(JournalError):
-        study.ask()
-    study._replica.journal = study._journal
-    other.tell(1, 30.0)
-    assert study.ask().number == 2
+
+def unsure(study, call, *, saved):
+    """Make a call that breaks off, and return the key that its error has."""
+    whole, study._replica.journal = study._replica.journal, Breaking(study._journal, saved=saved)
+    with pytest.raises(JournalError, match="broke") as caught:
+        call()
+    study._replica.journal = whole
+    if caught.value.key is not None:
+        assert f"key='{caught.value.key}'" in caught.value.__notes__[0]
+    return caught.value.key
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_a_call_of_which_nobody_knows_whether_it_was_saved_can_be_made_again(begin, saved):
+    study = begin()
+    study.ask(2)
+    calls = [
+        lambda **key: study.ask(2, allowed=[1, 2, 3], **key),
+        lambda **key: study.observe(3, 30.5, **key),
+        lambda **key: study.add_arms({"x": [9.0]}, **key),
+    ]
+    for call in calls:
+        call(key=unsure(study, call, saved=saved))
+    for call in (
+        lambda: study.tell(1, 31.5),
+        lambda: study.amend(1, 32.5),
+        lambda: study.retract(1),
+        lambda: study.cancel(2),
+    ):
+        assert unsure(study, call, saved=saved) is None, "needs no key to be made again"
+        call()
+    assert Counter(event["event"] for event in events(study)) == {
+        "created": 1, "asked": 4, "observed": 1, "told": 1, "amended": 1, "retracted": 1, "cancelled": 1, "extended": 1,
+    }  # fmt: skip
+    assert study.belief.counts.tolist() == [0, 0, 0, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_an_equal_measurement_after_an_unsure_one_is_counted(begin, saved):
+    """The thermometer shows 30.5 twice: the second is no retry of the first, unless its key says so."""
+    study = begin()
+    key = unsure(study, lambda: study.observe(3, 30.5), saved=saved)
+    study.observe(3, 30.5)
+    assert study.belief.counts[3] == 1 + saved
+    again = study.observe(3, 30.5, key=key)
+    assert again.number == (1 if saved else 2)
+    assert study.belief.counts[3] == 2
+    with pytest.raises(ValueError, match="Use another key, or amend"):
+        study.observe(3, 30.6, key=key)
+
+
+def test_an_ask_with_a_key_is_answered_as_it_was(begin):
+    study = begin()
+    trials = study.ask(2, allowed=[1, 2, 3], key="monday")
+    study.tell(trials[0], 30.0)
+    others = study.ask(2, allowed=[1, 2, 3])
+    assert study.ask(2, allowed=[3, 2, 1], key="monday") == trials
+    assert [trial.number for trial in others] == [3, 4]
+    assert study.ask(key="tuesday") == study.ask(key="tuesday") == study.trial(5)
+    before = len(events(study))
+    for call in (
+        lambda: study.ask(3, allowed=[1, 2, 3], key="monday"),
+        lambda: study.ask(2, key="monday"),
+        lambda: study.ask(key="monday"),
+        lambda: study.observe(1, 30.0, key="monday"),
+    ):
+        with pytest.raises(ValueError, match="key"):
+            call()
+    study.observe(1, 3.0, key="wednesday")
+    with pytest.raises(ValueError, match="which was observed"):
+        study.ask(key="wednesday")
+    assert len(events(study)) == before + 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", ["ask", "tell", "observe", "amend"])
 def test_an_interrupt_at_any_line_leaves_a_study_that_goes_on(begin, call):
-    """Ctrl-C, or a notebook's stop, wherever it comes: the same call again, and everything counts once."""
-    files = ("study/replica.py", "study/ledger.py", "_core/tally.py", "study/study.py")
+    """Ctrl-C, or a notebook's stop, wherever it comes: the same call with the key, and everything counts once."""
+    files = ("study/replica.py", "study/ledger.py", "study/draft.py", "_core/tally.py", "study/study.py")
     acts = {
-        "ask": lambda study: study.ask(2),
-        "tell": lambda study: study.tell(2, 31.0),
-        "observe": lambda study: study.observe(3, 32.0),
-        "amend": lambda study: study.amend(1, 33.0),
+        "ask": lambda study, **key: study.ask(2, **key),
+        "tell": lambda study, **_: study.tell(2, 31.0),
+        "observe": lambda study, **key: study.observe(3, 32.0, **key),
+        "amend": lambda study, **_: study.amend(1, 33.0),
     }
 
     def interrupted(study, line):
-        """Do it, and raise at this line of ours; return whether it came so far."""
+        """Do it, and raise at this line of ours; return the interrupt if it came so far."""
         left = [line]
 
         def trace(frame, event, _):
@@ -172,11 +209,11 @@ def test_an_interrupt_at_any_line_leaves_a_study_that_goes_on(begin, call):
         sys.settrace(trace)
         try:
             acts[call](study)
-        except KeyboardInterrupt:
-            return True
+        except KeyboardInterrupt as came:
+            return came
         finally:
             sys.settrace(None)
-        return False
+        return None
 
     late = 0
     for line in itertools.count(1):
@@ -184,11 +221,12 @@ def test_an_interrupt_at_any_line_leaves_a_study_that_goes_on(begin, call):
         study.ask(2)
         study.tell(1, 30.0)
         came = interrupted(study, line)
-        if not came:
+        if came is None:
             break
-        returning = came and not study._replica._unsettled and call in ("ask", "observe") and len(events(study)) > 4
+        named = re.findall("key='(.*?)'", "".join(getattr(came, "__notes__", [])))
+        returning = not named and call in ("ask", "observe") and len(events(study)) > 4
         late += returning
-        acts[call](study)
+        acts[call](study, **({"key": named[0]} if named else {}))
         fresh = begin.also(Study.open(begin.url, study.name))
         assert bits(fresh.belief) == bits(study.belief)
         kinds = Counter(event["event"] for event in events(fresh))
@@ -215,6 +253,63 @@ def test_an_event_that_cannot_be_read_is_said_at_every_call_and_nothing_is_writt
         with pytest.raises(ValueError, match="event 3 cannot be read"):
             study.tell(1, 3.0)
     assert len(events(study)) == 3
+
+
+@pytest.mark.parametrize("clock", [-5.0, 1e12])
+def test_a_clock_that_is_wrong_bricks_no_study(begin, monkeypatch, clock):
+    study, other = begin(timeout=60.0), begin.also(Study.open(begin.url, "meadow"))
+    trial, second = study.ask(2)
+    study.tell(second, 29.0)
+    with monkeypatch.context() as wrong:
+        wrong.setattr(time, "time", lambda: clock)
+        for call in (
+            lambda: study.tell(trial, 30.0),
+            lambda: study.observe(1, 30.0),
+            lambda: study.ask(2),
+            lambda: study.amend(second, 30.0),
+            lambda: study.add_arms({"x": [9.0]}),
+            lambda: study.copy("copy", policy=cb.UCL()),
+            lambda: begin("another"),
+        ):
+            with pytest.raises(ValueError, match=r"between the years 1970 and 9999, got .*Set the clock"):
+                call()
+    assert Study.list(begin.url) == ("meadow",)
+    assert len(events(study)) == 4
+    for each in (study, other, begin.also(Study.open(begin.url, "meadow"))):
+        each.observe(1, 30.0)
+    assert study.belief.counts.sum() == 4
+
+
+def test_a_draft_leaves_the_ledger_as_it_is(begin):
+    study = begin()
+    study.ask(3)
+    study.tell(2, 30.0)
+    ledger = study._replica.ledger
+    rows = [
+        {"event": "told", "trial": 1, "reward": 31.0},
+        {"event": "retracted", "trial": 1},
+        {"event": "asked", "trial": 4, "arm": 0, "key": "k"},
+        {"event": "cancelled", "trial": 4},
+        {"event": "observed", "trial": 5, "arm": 1, "reward": 2.0},
+        {"event": "extended", "arms": {"count": 1, "axes": ["x"], "coordinates": [[9.0]]}, "key": "more"},
+    ]
+    rows[-1]["prior"] = {"coordinates": [9.0]}
+    bodies = [json.dumps(row | {"at": 1.0}) for row in rows]
+    before, shown = study.snapshot().ledger, vars(ledger).copy()
+    draft = ledger.draft(bodies)
+    with pytest.raises(ValueError, match="event 12 cannot be read"):
+        ledger.draft([*bodies, bodies[0]])
+    with pytest.raises(ValueError, match="event 12 cannot be read"):
+        ledger.apply([*bodies, bodies[0]])
+    assert vars(ledger) == shown
+    assert (ledger.trials, ledger.open, ledger.keys) == (before.trials, before.open, before.keys)
+    ledger.enter(draft)
+    assert [entry.status for entry in ledger.trials] == ["retracted", "told", "open", "cancelled", "told"]
+    assert (list(ledger.open), ledger.arms.count, ledger.tally.counts.tolist()[1]) == (
+        [3],
+        7,
+        1 + (ledger.trials[1].arm == 1),
+    )
 
 
 def test_a_file_that_is_moved_away_takes_no_rewards_with_it(begin, tmp_path):

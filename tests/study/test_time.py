@@ -7,7 +7,8 @@ import pytest
 import corrbandits as cb
 from corrbandits.study.arms import Arms
 from corrbandits.study.choosing import deciding_belief, moment, told_belief
-from corrbandits.study.ledger import Ledger, written
+from corrbandits.study.events import written
+from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import Settings
 from tests.support.changing import Drifting, drifted

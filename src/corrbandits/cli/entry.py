@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 STOPPED = 130
+STOPPED_WORDS = "stopped. Result files are all as they were, or all new."
 UNREACHED = 3
 
 
@@ -33,18 +34,18 @@ def main() -> None:
         _refuse_an_empty_name(sys.argv)
         with _remarks():
             _run(sys.argv[1:])
-    except KeyboardInterrupt:
-        _end("stopped. Result files are all as they were, or all new.", STOPPED)
+    except KeyboardInterrupt as stop:
+        _end(_with_notes(STOPPED_WORDS, stop), STOPPED)
     except SystemExit as stop:
         if stop.code == STOPPED:
-            _end("stopped. Result files are all as they were, or all new.", STOPPED)
+            _end(_with_notes(STOPPED_WORDS, stop), STOPPED)
         raise
     except MemoryError as error:
         _end(str(error) or "there is not enough memory. Take fewer arms or runs, or a shorter horizon.", 2)
     except ArithmeticError as error:
         _end(f"numbers grew beyond what can be computed with ({error}). Bring rewards and variances nearer to 1.", 2)
     except (ValueError, OSError, ImportError) as error:
-        _end(" ".join([str(error), *getattr(error, "__notes__", ())]), _code(error))
+        _end(_with_notes(str(error), error), _code(error))
 
 
 def _run(arguments: list[str]) -> None:
@@ -82,6 +83,16 @@ def _remarks() -> Iterator[None]:
     finally:
         log.removeHandler(shown)
         log.setLevel(level)
+
+
+def _with_notes(message: str, error: BaseException) -> str:
+    """Return a message with what was noted on the error, or on the one it came from, on its way here."""
+    notes: list[str] = []
+    came: BaseException | None = error
+    while came is not None:
+        notes += getattr(came, "__notes__", ())
+        came = came.__cause__ or came.__context__
+    return " ".join([message, *notes])
 
 
 def _code(error: Exception) -> int:

@@ -3,7 +3,7 @@
 study        the verbs: create, open, ask, tell, observe, amend, ...
 snapshot     a study at one moment, from one read
 replica      this process's copy of the events, kept up to date; appends what follows from them
-ledger       what the events add up to
+ledger       what the events add up to; draft: what more of them would change; events: as JSON
 trial, arms, settings, recipe (how the prior is made), codec (priors and policies as JSON), extend (more arms)
 choosing     what to try next, and why
 exchange     tables and files

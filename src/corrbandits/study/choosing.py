@@ -120,6 +120,23 @@ def deciding_belief(ledger: Ledger, tally: Tally | None = None) -> Belief:
         return prior.replay(history)
 
 
+def checked(bodies: Sequence[str]) -> Ledger:
+    """Return the ledger of a study that is to be kept.
+
+    ValueError if an event does not follow from those before it, the policy cannot choose from the prior, or rewards are
+    too large together.
+    """
+    ledger = Ledger(bodies[0])
+    draft = ledger.draft(bodies[1:])
+    try:
+        moment(ledger, deciding_belief(ledger)).choose()  # the first choice: later there may be no arm left
+    except TypeError as error:
+        raise ValueError(f"a study's policy must be able to choose from its prior, but {error}") from error
+    ledger.enter(draft)
+    deciding_belief(ledger)
+    return ledger
+
+
 @final
 @dataclass(frozen=True)
 class Alternative:

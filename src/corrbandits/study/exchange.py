@@ -13,9 +13,9 @@ from corrbandits._shell import outputs
 from corrbandits._shell.csv import read_text
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
-from corrbandits.study.choosing import deciding_belief, moment
 from corrbandits.study.codec import Data
-from corrbandits.study.ledger import Ledger, parsed, written
+from corrbandits.study.events import parsed, written
+from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import FORMAT
 from corrbandits.study.trial import Entry
@@ -78,9 +78,6 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
         raise ValueError(
             f"{path}: expected {head.get('events')!r:.20} events, got {len(bodies)}: the file was cut. Export it again."
         )
-    ledger = Ledger(bodies[0])
-    ledger.apply(bodies[1:])
-    deciding_belief(ledger)  # refuses rewards that are too large together
     return head["name"], bodies
 
 
@@ -94,11 +91,7 @@ def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: 
     for trial, entry in enumerate(ledger.trials, 1):
         key = {"key": keys[trial]} if trial in keys else {}
         events += _carried(trial, entry, key)
-    bodies = [written(event) for event in events]
-    anew = Ledger(bodies[0])
-    anew.apply(bodies[1:])
-    moment(anew, deciding_belief(anew)).choose()  # refuses what does not fit together
-    return bodies
+    return [written(event) for event in events]
 
 
 def _carried(trial: int, entry: Entry, key: Data) -> list[Data]:

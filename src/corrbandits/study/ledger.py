@@ -17,37 +17,20 @@ the clock, a file or a random number: the same events make the same ledger, ever
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, final
 
 from corrbandits._core import checks
 from corrbandits._core.tally import Tally
 from corrbandits.belief import Belief
 from corrbandits.belief.history import History, Step
-from corrbandits.study.arms import Arms, checked_name
+from corrbandits.study.arms import Arms
 from corrbandits.study.codec import Data
+from corrbandits.study.draft import Change, Draft
+from corrbandits.study.events import UNREADABLE, parsed, time_of
 from corrbandits.study.extend import extended, placed
-from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import Settings
-from corrbandits.study.trial import Entry, Status, Trial
-
-LARGE = 1e150
-"""A study with rewards beyond this sees to it, at every new one, that its belief can still be computed."""
-
-UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
-"""What an event may raise that was not written by this program."""
-
-LATEST = 253_402_300_799.0  # the end of the year 9999
-
-Change = tuple[int, int, float]
-"""What an event adds to the tally: arm, count, sum."""
-
-_READERS = {
-    name: f"_{name}"
-    for name in ("asked", "told", "observed", "amended", "retracted", "cancelled", "expired", "extended")
-}
+from corrbandits.study.trial import Entry, Trial
 
 
 @final
@@ -58,7 +41,7 @@ class Ledger:
         try:
             event = parsed(created)
             self.settings = Settings.from_event(event)
-            self.created = _time(event)
+            self.created = time_of(event)
         except UNREADABLE as error:
             raise ValueError(f"event 1 cannot be read: {error} It is {created[:80]!r}.") from error
         self.recipe, self.arms = self.settings.recipe, self.settings.arms
@@ -114,16 +97,32 @@ class Ledger:
             if entry.status == "told":
                 yield trial, entry.arm, entry.reward
 
+    def draft(self, bodies: Iterable[str]) -> Draft:
+        """Return what events would change here; refuse one that does not follow from those before it."""
+        return Draft(self, bodies)
+
+    def enter(self, draft: Draft) -> None:
+        """Make the changes of a draft of this ledger as it is."""
+        if draft.arms.count > self.arms.count:
+            self._sums = self.tally.widened(draft.arms.count), []
+        self._sums[1].extend(draft.changes)
+        for trial, entry in draft.trials.items():
+            if trial > len(self.trials):
+                self.trials.append(entry)
+            else:
+                self.trials[trial - 1] = entry
+            if entry.status == "open":
+                self.open[trial] = entry.arm
+            else:
+                self.open.pop(trial, None)
+        self.keys |= draft.keys
+        self.extensions |= draft.extensions
+        self.arms, self.recipe, self.sequence = draft.arms, draft.recipe, draft.sequence
+        self.moves, self.last, self.large, self.changed = draft.moves, draft.last, draft.large, draft.changed
+
     def apply(self, bodies: Iterable[str]) -> None:
-        """Add events; refuse one that does not follow from those before it."""
-        for body in bodies:
-            try:
-                event = parsed(body)
-                self.sequence += 1
-                getattr(self, _READERS[event["event"]])(event)
-                self.changed = _time(event)
-            except UNREADABLE as error:
-                raise ValueError(f"event {self.sequence} cannot be read: {error} It is {body[:80]!r}.") from error
+        """Add events, all of them or none: refuse one that does not follow from those before it."""
+        self.enter(self.draft(bodies))
 
     def entry(self, trial: int) -> Entry:
         """Return a trial."""
@@ -164,6 +163,23 @@ class Ledger:
             f"wrong, amend({trial}, {reward!r}); if this is another measurement, observe it."
         )
 
+    def asked_with(self, key: str, count: int, allowed: tuple[int, ...] | None) -> list[int]:
+        """Return the trials that were asked for with a key; none if it is new, refused if it was another call's."""
+        if key not in self.keys:
+            return []
+        first, begun = self.keys[key], set(self.keys.values())
+        asked = [first]
+        while asked[-1] < len(self.trials) and asked[-1] + 1 not in begun and self.trials[asked[-1]].asked is not None:
+            asked.append(asked[-1] + 1)
+        entry = self.entry(first)
+        if entry.asked is None or len(asked) != count or entry.allowed != allowed:
+            what = "observed" if entry.asked is None else f"asked for, {len(asked)} at once"
+            raise ValueError(
+                f"a key must be one call's, but {key!r} is that of trial {first}, which was {what}. Make the same call "
+                "again, or use another key."
+            )
+        return asked
+
     def observing(self, arm: int, reward: float, key: str) -> list[Data]:
         """Return the event of a free observation; none if it has been made with this key already."""
         if key not in self.keys:
@@ -171,6 +187,8 @@ class Ledger:
             return [{"event": "observed", "trial": trial, "arm": arm, "reward": reward, "key": key}]
         trial = self.keys[key]
         entry = self.entry(trial)
+        if entry.asked is not None:
+            raise ValueError(f"the key {key!r} is that of trial {trial}, which was asked for. Use another key.")
         if entry.status != "told":
             raise ValueError(
                 f"the key {key!r} is that of trial {trial}, which was {entry.status}. Observe it with another key."
@@ -226,14 +244,6 @@ class Ledger:
         late = [trial for trial in self.open if now - (self.trials[trial - 1].asked or 0.0) > timeout]
         return [{"event": "expired", "trial": trial} for trial in late]
 
-    def changes(self, event: Data) -> list[Change]:
-        """Return what the event of a reward adds to the tally: (arm, count, sum)."""
-        if event["event"] == "observed":
-            return [(event["arm"], 1, event["reward"])]
-        entry = self.entry(event["trial"])
-        before = [(entry.arm, -1, -entry.reward)] if entry.status == "told" else []
-        return before if event["event"] == "retracted" else [*before, (entry.arm, 1, event["reward"])]
-
     def _rewarded(self, trial: int, done: str, instead: str) -> Entry:
         entry = self.entry(trial)
         if entry.status in ("open", "expired"):
@@ -247,109 +257,3 @@ class Ledger:
             raise ValueError(
                 f"trial {trial} was {entry.status} and takes no reward. If there is one, observe({name!r}, reward)."
             )
-
-    def _asked(self, event: Data) -> None:
-        arm = checks.arm(event["arm"], self.arms.count)
-        seen = checks.integer("seen", event.get("seen", self.sequence - 1), least=1)
-        if seen >= self.sequence:
-            raise ValueError(f"it cannot have seen event {seen}.")
-        within = None
-        if (allowed := event.get("allowed")) is not None:
-            within = tuple(checks.arm_array(allowed, self.arms.count).tolist())
-            if not within:
-                raise ValueError("some arm must have been allowed.")
-        carried, apart = bool(event.get("carried", False)), checks.integer("apart", event.get("apart", 0), least=0)
-        if apart > len(self.trials):
-            raise ValueError(f"there are no {apart} trials before it.")
-        how: Data = {"seen": seen, "allowed": within, "apart": apart, "carried": carried}
-        trial = self._new(event, Entry(arm, "open", _time(event), **how))
-        self.open[trial] = arm
-        self.last = arm
-
-    def _observed(self, event: Data) -> None:
-        arm, reward = checks.arm(event["arm"], self.arms.count), self._reward(event)
-        self._sums[1].extend(self.changes(event))
-        self._new(event, Entry(arm, "told", None, _time(event), reward, reward))
-
-    def _new(self, event: Data, entry: Entry) -> int:
-        self.trials.append(entry)
-        trial = len(self.trials)
-        if event["trial"] != trial:
-            raise ValueError(f"it must have the number {trial}.")
-        if (key := event.get("key")) is not None:
-            if checked_name("a key", key) in self.keys:
-                raise ValueError(f"its key {key!r} is there already.")
-            self.keys[key] = trial
-        self.moves += 1
-        return trial
-
-    def _told(self, event: Data) -> None:
-        reward, entry = self._reward(event), self._expected(event["trial"], "open", "expired")
-        self._sums[1].extend(self.changes(event))
-        told = replace(entry, status="told", told=_time(event), reward=reward, first=reward)
-        self.trials[event["trial"] - 1] = told
-        self.open.pop(event["trial"], None)
-
-    def _amended(self, event: Data) -> None:
-        reward, entry = self._reward(event), self._expected(event["trial"], "told")
-        self._sums[1].extend(self.changes(event))
-        self.trials[event["trial"] - 1] = replace(entry, reward=reward)
-
-    def _retracted(self, event: Data) -> None:
-        entry = self._expected(event["trial"], "told")
-        self._sums[1].extend(self.changes(event))
-        self._closed(event["trial"], entry, "retracted")
-
-    def _cancelled(self, event: Data) -> None:
-        self._closed(event["trial"], self._expected(event["trial"], "open", "expired"), "cancelled")
-
-    def _expired(self, event: Data) -> None:
-        self._closed(event["trial"], self._expected(event["trial"], "open"), "expired")
-
-    def _closed(self, trial: int, entry: Entry, status: Status) -> None:
-        self.trials[trial - 1] = replace(entry, status=status)
-        self.open.pop(trial, None)
-        self.moves += 1
-
-    def _extended(self, event: Data) -> None:
-        more = Arms.from_data(event["arms"])
-        self.extensions.add(checked_name("a key", event["key"]))
-        self.arms = self.arms.plus(more)
-        self.recipe = Recipe.of(extended(self.prior, event["prior"], self.arms.count))
-        self._sums = self.tally.widened(self.arms.count), []
-        self.moves += 1
-
-    def _expected(self, trial: Any, *statuses: Status) -> Entry:
-        entry = self.entry(trial)
-        if entry.status not in statuses:
-            raise ValueError(f"trial {trial} must be {' or '.join(statuses)}, but it is {entry.status}.")
-        return entry
-
-    def _reward(self, event: Data) -> float:
-        reward = event["reward"] = self.checked_reward(event["reward"])
-        self.large = self.large or abs(reward) > LARGE
-        return reward
-
-
-def written(value: Any) -> str:
-    """Return JSON on one line, as events are kept."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
-
-
-def parsed(text: str) -> Data:
-    """Return what a line of JSON says; refuse anything but an object, and NaN and infinity, which are not JSON."""
-    try:
-        return dict(_DECODER.decode(text).items())
-    except (ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"a JSON object was expected, got this: {text!r:.60} ({error}).") from None
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # one for all: a study has many events
-
-
-def _time(event: Data) -> float:
-    return checks.number("at", event.get("at"), least=0, up_to=LATEST)

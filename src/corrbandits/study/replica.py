@@ -6,15 +6,18 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import final
 
 from corrbandits._core.tally import Tally
 from corrbandits.belief import Belief
 from corrbandits.study.choosing import Moment, deciding_belief, moment
 from corrbandits.study.codec import Data
+from corrbandits.study.draft import Draft
+from corrbandits.study.events import parsed, written
 from corrbandits.study.journal.protocol import JournalError, JournalProtocol, Taken
-from corrbandits.study.ledger import LARGE, Ledger, parsed, written
+from corrbandits.study.ledger import Ledger
 from corrbandits.study.trial import Entry, Trial
 
 Events = list[Data]
@@ -30,7 +33,6 @@ class Replica:
         self._torn = False  # whether an event may have been applied in part: then all are read again
         self.ledger = _replayed(self.events())
         self._kept: tuple[Tally, Belief] | None = None
-        self._unsettled: dict[Hashable, str] = {}  # keys of calls of which it is not known whether they were saved
 
     @property
     def lock(self) -> threading.RLock:
@@ -67,48 +69,24 @@ class Replica:
         return self._kept[1] if self._kept is not None and self._kept[0] is self.ledger.tally else None
 
     def record(self, make: Callable[[Ledger], Events]) -> None:
-        """Append the events that are due, made again for as long as others append before us; durable on return."""
+        """Append the events that are due, made again for as long as others append before us; durable on return.
+
+        They are drafted first: what nobody could read is not appended.
+        """
         while True:
             ledger = self.current()
             events = make(ledger)
             if not events:
                 return
-            _refuse_overflow(ledger, events)
             at = {"at": now()}
             bodies = [written(event | at) for event in events]
+            draft = _drafted(ledger, bodies)
             try:
                 self.journal.append(self.study, ledger.sequence + 1, bodies)
             except Taken:
                 continue
-            self._apply(bodies)
+            self._enter(draft)
             return
-
-    def record_once(
-        self,
-        call: Hashable,
-        make: Callable[[Ledger, str], Events],
-        key: str | None = None,
-        *,
-        while_open: bool = False,
-    ) -> str:
-        """Record events under a key, which is returned: they are there already if it is known.
-
-        A call of which it is not known whether it was saved, or that was interrupted before it was `settled`, keeps its
-        key for when it is made again; with `while_open`, only as long as the trial it opened, if it did, is open.
-        """
-        own = key or self._unsettled_key(call, while_open=while_open) or secrets.token_hex(8)
-        self._unsettled[call] = own
-        try:
-            self.record(lambda ledger: make(ledger, own))
-        except Exception as error:
-            if not (isinstance(error, JournalError) and error.unsure):
-                self.settled(call)
-            raise
-        return own
-
-    def settled(self, call: Hashable) -> None:
-        """Forget the key of a call: its caller has the result."""
-        self._unsettled.pop(call, None)
 
     def as_of(self, trial: Trial | int) -> tuple[Entry, Ledger]:
         """Return a trial that was chosen, and the ledger it was chosen from; both from one read."""
@@ -122,13 +100,6 @@ class Replica:
             raise ValueError(f"trial {number} was observed, not asked for: it was not chosen. Name one that was.")
         return entry, _chosen_from(events, number, entry.seen)
 
-    def _unsettled_key(self, call: Hashable, *, while_open: bool) -> str | None:
-        key = self._unsettled.get(call)
-        if key is None or not while_open:
-            return key
-        trial = self.current().keys.get(key)
-        return key if trial is None or trial in self.ledger.open else None
-
     def _catch_up(self, events: list[str]) -> None:
         """Bring the ledger up to date from all events of the study."""
         if self._torn:
@@ -138,9 +109,12 @@ class Replica:
             self._apply(events[self.ledger.sequence :])
 
     def _apply(self, bodies: list[str]) -> None:
-        """Apply events; if that is interrupted or fails, the ledger is read again before it is used."""
+        self._enter(self.ledger.draft(bodies))
+
+    def _enter(self, draft: Draft) -> None:
+        """Make the changes of a draft; if that is interrupted, the ledger is read again before it is used."""
         self._torn = True
-        self.ledger.apply(bodies)
+        self.ledger.enter(draft)
         self._torn = False
 
 
@@ -157,7 +131,7 @@ class Asking:
 
     def events(self, ledger: Ledger, key: str) -> Events:
         """Return the events that are due: trials that have expired, and those chosen; none if they are there."""
-        if key in ledger.keys:
+        if ledger.asked_with(key, self._count, self._allowed):
             return []
         expired = ledger.expiring(now())
         if self._made is not None and self._made[0] == ledger.moves and not expired:
@@ -214,8 +188,34 @@ def now() -> float:
     return round(time.time(), 3)
 
 
-def _refuse_overflow(ledger: Ledger, events: Events) -> None:
-    """Refuse what would leave rewards so large that no belief could be computed any more."""
-    rewards = [event for event in events if "reward" in event or event["event"] == "retracted"]
-    if rewards and (ledger.large or any(abs(event.get("reward", 0.0)) > LARGE for event in rewards)):
-        deciding_belief(ledger, ledger.tally.plus(change for event in rewards for change in ledger.changes(event)))
+def new_key() -> str:
+    """Return a key that no other call has."""
+    return secrets.token_hex(8)
+
+
+@contextmanager
+def naming(key: str) -> Iterator[None]:
+    """Name the key of a call if it ends without anybody knowing whether it was saved: then it can be made again."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, JournalError) and error.unsure:
+            error.key = key
+        elif isinstance(error, Exception):
+            raise
+        error.add_note(
+            f"It is not known whether it was saved. The same with the key {key} is counted once: key={key!r} in "
+            f"Python, --key {key} in the shell. Without it, it is another call."
+        )
+        raise
+
+
+def _drafted(ledger: Ledger, bodies: list[str]) -> Draft:
+    """Return what new events change; refuse those that nobody could read, or from which no belief could be computed."""
+    try:
+        draft = ledger.draft(bodies)
+    except ValueError as error:
+        raise ValueError(f"nothing was saved: {error}") from error
+    if draft.large and draft.changes:
+        deciding_belief(ledger, ledger.tally.plus(draft.changes))
+    return draft

@@ -11,12 +11,13 @@ from corrbandits._core import checks
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.choosing import Explanation, allowed_arms, deciding_belief, explained, moment, moment_of
+from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
+from corrbandits.study.events import written
 from corrbandits.study.extend import placed
 from corrbandits.study.journal import Journal, JournalProtocol
-from corrbandits.study.ledger import Ledger, written
+from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
-from corrbandits.study.replica import Asking, Events, Replica, now
+from corrbandits.study.replica import Asking, Events, Replica, naming, new_key, now
 from corrbandits.study.settings import Goal, Settings
 from corrbandits.study.snapshot import Snapshot
 from corrbandits.study.trial import Trial
@@ -40,9 +41,9 @@ class Study:
     """A prior, a policy and every reward so far, kept in a database: ask what to try, tell its reward.
 
     `Study.create` begins one and `Study.open` continues it, from any number of processes and machines at once. When a
-    call returns, what it did is on the disk. A call that fails changes nothing, or, if the connection broke during it,
-    can be made again without harm: nothing is counted twice. Each property and method reads the journal anew;
-    `snapshot` is one read from which all of them can be had.
+    call returns, what it did is on the disk. A call that fails changes nothing; or, if the connection broke during it,
+    the error has a key with which it can be made again, and nothing is counted twice. Each property and method reads
+    the journal anew; `snapshot` is one read from which all of them can be had.
 
     >>> import tempfile, corrbandits as cb
     >>> directory = tempfile.TemporaryDirectory()
@@ -89,8 +90,6 @@ class Study:
         _refuse_other_types(prior, policy)
         known = placed(Arms.of(arms, prior.arms), prior)
         begin = Settings(Recipe.of(prior), policy, known, seed, goal, repeat, timeout).event() | {"at": now()}
-        ledger = Ledger(written(begin))
-        moment(ledger, deciding_belief(ledger)).choose()  # a policy that does not fit the prior is refused here
         return cls._enrolled(url, name, [written(begin)])
 
     @classmethod
@@ -129,6 +128,7 @@ class Study:
     @classmethod
     def _enrolled(cls, url: Where, name: str, bodies: Sequence[str]) -> Study:
         name = checked_name("the name of a study", name)
+        checked(bodies)
         journal, owned = _journal(url, create=True)
         try:
             return cls(journal, name, journal.enrol(name, bodies), owned=owned)
@@ -138,25 +138,26 @@ class Study:
             raise
 
     @overload
-    def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False) -> Trial: ...
+    def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trial: ...
     @overload
-    def ask(self, n: int, *, allowed: Any = None, repeats: bool = False) -> Trials: ...
-    def ask(self, n: int | None = None, *, allowed: Any = None, repeats: bool = False) -> Trial | Trials:
+    def ask(self, n: int, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trials: ...
+    def ask(
+        self, n: int | None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None
+    ) -> Trial | Trials:
         """Return what to try next; with `n`, a list of so many trials that take each other into account.
 
         They are of different arms, unless `repeats` lets the rule take one again. `allowed` are the arms within reach
-        today: indices, names, or true and false per arm.
+        today: indices, names, or true and false per arm. The same call with the same `key` returns the same trials;
+        without one, every call asks for new ones.
         """
-        count = 1 if n is None else checks.integer("n", n, least=1)
+        count, own = 1 if n is None else checks.integer("n", n, least=1), _key(key)
         repeats = checks.flag("repeats", repeats)
-        with self._replica.lock:
+        with naming(own), self._replica.lock:
             within = None if allowed is None else allowed_arms(allowed, self._replica.current().arms)
             asking = Asking(self._replica, count, within, repeats=repeats)
-            call = ("ask", count, within, repeats)
-            key = self._replica.record_once(call, asking.events, while_open=True)
+            self._replica.record(lambda ledger: asking.events(ledger, own))
             ledger = self._replica.ledger
-            trials = [ledger.trial(number) for number in range(ledger.keys[key], ledger.keys[key] + count)]
-            self._replica.settled(call)
+            trials = [ledger.trial(number) for number in range(ledger.keys[own], ledger.keys[own] + count)]
         return trials if n is not None else trials[0]
 
     def tell(self, trial: Trial | int, reward: float) -> None:
@@ -167,17 +168,14 @@ class Study:
     def observe(self, arm: int | str, reward: float, *, key: str | None = None) -> Trial:
         """Add a reward that was not asked for, of an arm given by index or name; return the trial it counts as.
 
-        With a `key`, such as the number of a receipt, the same observation made again is not counted again.
+        With a `key`, such as the number of a receipt, the same observation made again is not counted again. Without
+        one, every call is another observation; if it is not known whether one was saved, its error has the key.
         """
-        value = self._replica.ledger.checked_reward(reward)
-        own = None if key is None else checked_name("a key", key)
-        with self._replica.lock:
+        value, own = self._replica.ledger.checked_reward(reward), _key(key)
+        with naming(own), self._replica.lock:
             k = self._replica.current().arms.index(arm)
-            call = ("observe", k, value)
-            known = self._replica.record_once(call, lambda ledger, key: ledger.observing(k, value, key), own)
-            trial = self._replica.ledger.trial(self._replica.ledger.keys[known])
-            self._replica.settled(call)
-            return trial
+            self._replica.record(lambda ledger: ledger.observing(k, value, own))
+            return self._replica.ledger.trial(self._replica.ledger.keys[own])
 
     def cancel(self, trial: Trial | int) -> None:
         """Give a trial up: its reward is awaited no longer."""
@@ -192,19 +190,25 @@ class Study:
         """Take an observation back, as if it had never been made. It stays in the journal."""
         self._record(lambda ledger: ledger.retracting(ledger.number_of(trial)))
 
-    def add_arms(self, arms: Any, *, coordinates: Any = None, mean: Any = None, noise_variance: Any = None) -> None:
+    def add_arms(
+        self,
+        arms: Any,
+        *,
+        coordinates: Any = None,
+        mean: Any = None,
+        noise_variance: Any = None,
+        key: str | None = None,
+    ) -> None:
         """Add arms to a study whose prior is made of a kernel; `arms` as in `create`, with the same columns.
 
         `coordinates` are where they lie for the prior, if that is not what their columns say. `mean` and
-        `noise_variance` may be left out where all arms have the same.
+        `noise_variance` may be left out where all arms have the same. With a `key`, they are added once.
         """
         given = {"coordinates": coordinates, "mean": mean, "noise_variance": noise_variance}
         more = {name: value for name, value in given.items() if value is not None}
-        new = Arms.of(arms)
-        with self._replica.lock:
-            call = ("add_arms", new.count, new.names, repr(more))
-            self._replica.record_once(call, lambda ledger, key: ledger.extending(new, more, key))
-            self._replica.settled(call)
+        new, own = Arms.of(arms), _key(key)
+        with naming(own):
+            self._record(lambda ledger: ledger.extending(new, more, own))
 
     def snapshot(self) -> Snapshot:
         """Return the study as it is now, from one read of its journal: everything below can be had from it."""
@@ -349,3 +353,8 @@ def _refuse_other_types(prior: Any, policy: Any) -> None:
         raise TypeError(f"a study's prior is a belief such as Correlated(...), got {prior!r:.60}.")
     if policy is not None and not isinstance(policy, Policy):
         raise TypeError(f"a study's policy is a rule such as UCL(), got {policy!r:.60}.")
+
+
+def _key(given: str | None) -> str:
+    """Return the key of a call: the one it was given, or a new one."""
+    return new_key() if given is None else checked_name("a key", given)

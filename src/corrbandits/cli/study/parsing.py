@@ -122,19 +122,6 @@ def naming_options() -> Iterator[None]:
         raise ValueError(option_names(str(error))) from error
 
 
-@contextmanager
-def if_unsure(advice: str) -> Iterator[None]:
-    """Say what to do if a connection broke while something was being saved."""
-    from corrbandits.study.journal import JournalError
-
-    try:
-        yield
-    except JournalError as error:
-        if error.unsure:
-            error.add_note(f"It is not known whether it was saved. {advice}")
-        raise
-
-
 def refuse_existing(path: Path, *, replace: bool) -> None:
     """Refuse to overwrite a file, unless that was said."""
     if path.exists() and not replace:

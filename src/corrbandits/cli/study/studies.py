@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from corrbandits.cli.study.options import Db, Goal, Json, Mean, Name, Replace, Sd, Sheet
+from corrbandits.cli.study.options import Db, Goal, Json, Key, Mean, Name, Replace, Sd, Sheet
 from corrbandits.cli.study.parsing import (
     database,
     harmless,
@@ -111,7 +111,13 @@ def import_(
 
 
 def add_arms(
-    name: Name, arms: Sheet, prior_mean: Mean = None, prior_sd: Sd = None, db: Db = None, as_json: Json = False
+    name: Name,
+    arms: Sheet,
+    prior_mean: Mean = None,
+    prior_sd: Sd = None,
+    key: Key = None,
+    db: Db = None,
+    as_json: Json = False,
 ) -> None:
     """Add the arms of a CSV file to a study with a kernel.
 
@@ -122,7 +128,7 @@ def add_arms(
     mean, sd = number_or_none("--prior-mean", prior_mean), number_or_none("--prior-sd", prior_sd)
     with opened(db, name) as study, naming_options():
         sheet = setup.read_sheet(arms)
-        study.add_arms(sheet.arms, **setup.more_arms(sheet, study.settings.prior, mean, sd))
+        study.add_arms(sheet.arms, **setup.more_arms(sheet, study.settings.prior, mean, sd), key=key)
         count = study.snapshot().arms.count
     if as_json:
         document({"study": name, "arms": count, "added": sheet.count})

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corrbandits.cli.study.options import Db, Json, Name, Number, Reward
-from corrbandits.cli.study.parsing import if_unsure, number, opened, quoted, trial_number
+from corrbandits.cli.study.options import Db, Json, Key, Name, Number, Reward
+from corrbandits.cli.study.parsing import number, opened, quoted, trial_number
 from corrbandits.cli.study.printing import document, say, say_done, trials_table
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ def ask(
         typer.Option("--except", help="An arm out of reach, again for each; or @FILE.", metavar="ARM"),
     ] = None,
     repeats: Annotated[bool, typer.Option("--repeats", help="Of those at once, some may be of the same arm.")] = False,
+    key: Key = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
@@ -35,9 +35,9 @@ def ask(
 
     Those asked for at once are of different arms. @FILE takes the arms from the column `name` of a CSV file.
     """
-    with opened(db, name) as study, if_unsure("See by show whether trials were opened before you ask again."):
+    with opened(db, name) as study:
         within = _within_reach(study, allowed, excepted)
-        trials = study.ask(1 if count is None else count, allowed=within, repeats=repeats)
+        trials = study.ask(1 if count is None else count, allowed=within, repeats=repeats, key=key)
         now = study.snapshot()
     if as_json:
         from corrbandits.study.report import data
@@ -60,15 +60,14 @@ def observe(
     name: Name,
     arm: Annotated[str, typer.Argument(help="The arm's name.", metavar="ARM")],
     reward: Reward,
-    key: Annotated[str | None, typer.Option(help="Such as a receipt's number: counted once.")] = None,
+    key: Key = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Add a reward that nobody had asked for."""
-    value, own = number("a reward", reward), secrets.token_hex(8) if key is None else key
-    again = f"To do it again and not count it twice, add --key {own}."
-    with opened(db, name) as study, if_unsure(again):
-        trial = study.observe(arm, value, key=own)
+    value = number("a reward", reward)
+    with opened(db, name) as study:
+        trial = study.observe(arm, value, key=key)
         say_done(study.snapshot(), "observed", trial.number, as_json=as_json)
 
 

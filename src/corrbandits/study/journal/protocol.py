@@ -17,13 +17,15 @@ from typing import Protocol, runtime_checkable
 class JournalError(OSError):
     """The journal could not be reached, read or written: what happened, whether anything was saved, what to do.
 
-    `unsure` is true if the connection broke while something was being saved: whether it was saved is not known.
+    `unsure` is true if the connection broke while something was being saved: whether it was saved is not known. Then
+    `key` is the key of a call of `ask`, `observe` or `add_arms`: the same call with this key is counted once.
 
     >>> JournalError("the server closed the connection").unsure
     False
     """
 
     unsure = False
+    key: str | None = None
 
 
 class Taken(Exception):  # noqa: N818 - not an error: another writer was first, and the caller tries again

@@ -1,0 +1,49 @@
+"""Events as lines of JSON: written, and read with suspicion."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from corrbandits._core import checks
+from corrbandits.study.codec import Data
+
+UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
+"""What an event may raise that was not written by this program."""
+
+LATEST = 253_402_300_799.0  # the end of the year 9999
+
+
+def written(value: Any) -> str:
+    """Return JSON on one line, as events are kept."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def parsed(text: str) -> Data:
+    """Return what a line of JSON says; refuse anything but an object, and NaN and infinity, which are not JSON."""
+    try:
+        return dict(_DECODER.decode(text).items())
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise ValueError(f"a JSON object was expected, got this: {text!r:.60} ({error}).") from None
+
+
+def time_of(event: Data) -> float:
+    """Return when an event was written, in seconds since 1970; refuse what no clock should show.
+
+    >>> time_of({"event": "asked", "at": 12.5})
+    12.5
+    """
+    try:
+        return checks.number("at", event.get("at"), least=0, up_to=LATEST)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the time of an event must lie between the years 1970 and 9999, got {event.get('at')!r:.40} seconds since "
+            "1970. Set the clock of the machine that writes it."
+        ) from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)  # one for all: a study has many events

@@ -21,6 +21,7 @@ from corrbandits.kernels import Matern32 as Matern32
 from corrbandits.kernels import Matern52 as Matern52
 from corrbandits.kernels import RationalQuadratic as RationalQuadratic
 from corrbandits.kernels import SquaredExponential as SquaredExponential
+from corrbandits.kernels import White as White
 from corrbandits.paper import audit as audit
 from corrbandits.paper import errata as errata
 from corrbandits.paper import remarks as remarks

@@ -351,10 +351,10 @@ def test_parameters_that_run_away_say_so():
     rng = np.random.default_rng(1)
     arms = np.repeat(np.arange(100), 3)
     flat = evidence.fit(GRID, arms, rng.normal(0, 1, 300))
-    assert any("variance runs to 0" in words for words in flat.at_bound)
+    assert any("sd runs to 0" in words for words in flat.at_bound)
     assert (flat.variance.low, flat.variance.high) == (flat.length.low, flat.length.high) == (0, math.inf)
     assert flat.noise_variance.value == pytest.approx(1.0, rel=0.25)
-    assert "note: variance runs to 0" in repr(flat)
+    assert "note: sd runs to 0" in repr(flat)
     heights = rng.normal(0, 3, 100)
     rough = evidence.fit(GRID, arms, heights[arms] + rng.normal(0, 1, 300))
     assert any("no correlation shows" in words for words in rough.at_bound)
@@ -368,7 +368,7 @@ def test_its_text_is_plain():
     surface = landscapes.draw(9 * Exponential(2.0), GRID, noise_variance=1.0, seed=0)
     text = repr(evidence.fit(GRID, np.arange(100), surface.means, noise_variance=0.1))
     assert "Exponential kernel fitted to 100 rewards of 100 arms" in text
-    assert "noise variance  0.1 (0.1 to 0.1)" in text
+    assert "noise sd        0.3162 (0.3162 to 0.3162)" in text
 
 
 def test_a_kernel_keeps_its_distance_and_its_alpha():

@@ -5,6 +5,8 @@
     variance        variance of arms about it                                            v
     length          how far correlation reaches: that of distance d is c(d / length)     l
     noise_variance  variance of a reward about its arm's mean                            sigma_s^2
+    site_variance   variance of what is each arm's own, in all its rewards the same      -
+    sd, noise_sd, site_sd   their square roots, in the unit of rewards                   -
 
 The formulas are in `likelihood`.
 """
@@ -22,7 +24,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits.belief.base import Belief
 from corrbandits.belief.correlated import Correlated
-from corrbandits.kernels import Exponential, Kernel, Stationary
+from corrbandits.kernels import Exponential, Kernel, Stationary, White
 from corrbandits.likelihood.ascent import Problem
 from corrbandits.likelihood.marginal import split
 
@@ -31,6 +33,10 @@ __all__ = ["Fit", "Interval", "fit", "log_evidence"]
 NORMAL_95 = 1.959963984540054
 FEWEST_ARMS = 3
 MOST_SPREAD = 1e151  # a variance of a million times its square is a double
+ONCE = (
+    "each arm gave one reward, so noise sd is that of noise and of what is each arm's own; give noise_variance=..., or "
+    "rewards of some arms again"
+)
 
 
 def log_evidence(belief: Belief) -> float:
@@ -61,6 +67,14 @@ class Interval:
     low: float
     high: float
 
+    def root(self) -> Interval:
+        """Return the square root, such as a standard deviation of a variance.
+
+        >>> Interval(4.0, 1.0, 9.0).root()
+        2 (1 to 3)
+        """
+        return Interval(math.sqrt(self.value), math.sqrt(self.low), math.sqrt(self.high))
+
     def __repr__(self) -> str:
         return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
@@ -70,27 +84,55 @@ class Interval:
 class Fit:
     """The prior that makes past rewards most likely; see `fit`.
 
-    `log_evidence` is the log density of all rewards under it. `at_bound` names the parameters on which the data put no
-    bound on one side, in words; their intervals are open there.
+    Its text shows standard deviations, as the options `--sd` and `--noise-sd` of the command line take them: `sd`,
+    `noise_sd` and `site_sd` are the square roots of `variance`, `noise_variance` and `site_variance`. `log_evidence` is
+    the log density of all rewards under it. `at_bound` names the parameters on which the data put no bound on one side,
+    in words; their intervals are open there. `advice` says what to do about what the rewards cannot tell.
     """
 
     mean: Interval
     variance: Interval
     length: Interval
     noise_variance: Interval
+    site_variance: Interval
     log_evidence: float
     at_bound: tuple[str, ...]
+    advice: tuple[str, ...]
     family: Stationary
     rewards: int
     arms: int
 
     @property
+    def sd(self) -> Interval:
+        """The standard deviation of arms about their mean, sqrt(variance)."""
+        return self.variance.root()
+
+    @property
+    def noise_sd(self) -> Interval:
+        """The standard deviation of a reward about its arm's mean."""
+        return self.noise_variance.root()
+
+    @property
+    def site_sd(self) -> Interval:
+        """The standard deviation of what is each arm's own; 0 unless it was fitted."""
+        return self.site_variance.root()
+
+    @property
     def kernel(self) -> Kernel:
-        """The fitted kernel, variance and all."""
-        return self.variance.value * self.family
+        """The fitted kernel, variance and all, with what is each arm's own."""
+        surface = self.variance.value * self.family
+        return surface + self.site_variance.value * White() if self.site_variance.value else surface
 
     def prior(self, coordinates: Any, noise_variance: Any = None) -> Correlated:
-        """Return the fitted prior of arms at these coordinates, with the fitted noise if no other is given."""
+        """Return the fitted prior of arms at these coordinates, with the fitted noise if no other is given.
+
+        A fitted noise of 0 is refused, for it would make a certainty of every reward.
+        """
+        if noise_variance is None and not self.noise_variance.value:
+            raise ValueError(
+                "noise_variance must be given, because the rewards put the noise at 0 "
+                f"(noise sd {self.noise_sd!r}). Do prior(coordinates, noise_variance=...)."
+            )
         return Correlated(
             mean=self.mean.value,
             kernel=self.kernel,
@@ -100,9 +142,9 @@ class Fit:
 
     def __repr__(self) -> str:
         heading = f"{type(self.family).__name__} kernel fitted to {self.rewards} rewards of {self.arms} arms"
-        names = ("mean", "variance", "length", "noise_variance")
+        names = ("mean", "sd", "length", "noise_sd", *(["site_sd"] if self.site_variance.high else []))
         values = [f"  {name.replace('_', ' '):15} {getattr(self, name)}" for name in names]
-        notes = [f"  note: {words}" for words in self.at_bound]
+        notes = [f"  note: {words}" for words in (*self.at_bound, *self.advice)]
         return "\n".join([f"{heading} (95 % intervals)", *values, f"  log evidence    {self.log_evidence:.4f}", *notes])
 
 
@@ -114,6 +156,7 @@ def fit(
     kernel: Callable[[float], Stationary] | Stationary = Exponential,
     mean: float | None = None,
     noise_variance: float | None = None,
+    site_effect: bool = False,
 ) -> Fit:
     """Return mean, variance, length and noise that make past rewards most likely, with 95 % intervals.
 
@@ -127,6 +170,12 @@ def fit(
     variance, length and noise. They are approximate, and too narrow for few arms: lengths above all are known poorly
     from less than some ten lengths' extent. A parameter on which the data put no bound says so in `at_bound`.
 
+    One reward of each arm, a single season, cannot tell noise from what is each arm's own: `noise_variance` is then
+    that of both, and may run to 0 where neighbours differ as much as a rough surface does. It is then 0, its interval
+    ends where the log likelihood has fallen by 1.92, and `advice` says what to do. With `site_effect`, what is each
+    arm's own and no neighbour's is a parameter too, `site_variance`. It needs several rewards of some arms, or the
+    noise, which repeated measurements tell.
+
     >>> from corrbandits.environments import landscapes
     >>> where, rng = landscapes.grid(10, 10), np.random.default_rng(0)
     >>> surface = landscapes.draw(100 * Exponential(3.0), where, mean=30.0, noise_variance=10.0, seed=1)
@@ -134,9 +183,9 @@ def fit(
     >>> fit(where, arms, surface.means[arms] + rng.normal(0, np.sqrt(10), 300))
     Exponential kernel fitted to 300 rewards of 100 arms (95 % intervals)
       mean            31.47 (26.37 to 36.56)
-      variance        52.14 (28.08 to 96.82)
+      sd              7.221 (5.299 to 9.84)
       length          2.079 (0.9977 to 4.332)
-      noise variance  9.976 (8.214 to 12.12)
+      noise sd        3.158 (2.866 to 3.481)
       log evidence    -880.9122
     """
     family = _family(kernel)
@@ -144,7 +193,7 @@ def fit(
     known = None if mean is None else (checks.number("mean", mean) - centre) / scale
     if noise_variance is not None:
         noise_variance = checks.number("noise_variance", noise_variance, above=0) / scale / scale
-    problem = Problem.of(family, where, which, scaled, known, noise_variance)
+    problem = Problem.of(family, where, which, scaled, known, noise_variance, site_effect)
     top = problem.climb()
     return _described(problem, top, centre, scale)
 
@@ -197,11 +246,12 @@ def _described(problem: Problem, top: Array, centre: float, scale: float) -> Fit
     if np.isinf(error[free]).any():
         words = (*words, "variance, length and noise cannot be told apart by these rewards")
     with np.errstate(over="ignore"):
-        low, high = np.exp(top - NORMAL_95 * error), np.exp(top + NORMAL_95 * error)
-    units = np.array([1.0, scale * scale, scale * scale])
-    length, variance, noise = (
-        Interval(*(float(x) for x in ends)) for ends in np.stack([np.exp(top), low, high], axis=1) * units[:, None]
-    )
+        ends = np.exp(np.stack([top, top - NORMAL_95 * error, top + NORMAL_95 * error]))
+    for i in range(top.size):
+        if problem.vanishes(i, top):
+            ends[:, i] = 0.0, 0.0, problem.most(i, top)
+    units = np.array([1.0, scale * scale, scale * scale, scale * scale])[: top.size]
+    length, variance, noise, *site = (Interval(*values) for values in (ends * units).T.tolist())
     half = 0.0 if problem.mean is not None else NORMAL_95 * math.sqrt(mean_variance + by_top)
     at = centre + scale * float(mean)
     number = float(problem.averages.counts.sum())
@@ -210,8 +260,10 @@ def _described(problem: Problem, top: Array, centre: float, scale: float) -> Fit
         variance=variance,
         length=length,
         noise_variance=noise,
+        site_variance=site[0] if site else Interval(0.0, 0.0, 0.0),
         log_evidence=value - number * math.log(scale),
         at_bound=words,
+        advice=(ONCE,) if problem.once else (),
         family=replace(problem.averages.family, length=length.value),
         rewards=int(number),
         arms=problem.averages.counts.size,

@@ -8,7 +8,7 @@
 
 The paper's own kernel is `Exponential`: exp(-distance / length), the distance not squared. Kernels add, multiply
 and scale: `10 * Exponential(3.0) + 0.5 * SquaredExponential(8.0)`. Each is a correlation (1 at distance 0) until it
-is scaled. `WithDeviations` scales each arm by its own standard deviation.
+is scaled. `White` is what is each arm's own; `WithDeviations` scales each arm by its own standard deviation.
 
 A kernel answers for itself what others need to know of it: its parts, its slope, its stretched form, its words. A new
 one is a class in `stationary` and a line here, in `KINDS`.
@@ -27,6 +27,7 @@ from corrbandits.kernels.stationary import (
     RationalQuadratic,
     SquaredExponential,
     Stationary,
+    White,
 )
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "SquaredExponential",
     "Stationary",
     "Sum",
+    "White",
     "WithDeviations",
     "as_kernel",
     "made_of_ours",
@@ -57,6 +59,7 @@ KINDS: dict[str, type[Kernel]] = {
         Matern32,
         Matern52,
         RationalQuadratic,
+        White,
         Sum,
         Product,
         Scaled,

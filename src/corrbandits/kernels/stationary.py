@@ -224,6 +224,38 @@ class RationalQuadratic(Stationary):
         return -2 * self.alpha * share * self.correlation(r)
 
 
+@final
+@dataclass(frozen=True)
+class White(Kernel):
+    """1 of a point with itself, 0 of two points: what is each arm's own, whatever its neighbours are like.
+
+    >>> (4 * Exponential(3.0) + 0.5 * White())([0.0, 3.0]).round(4)
+    array([[4.5   , 1.4715],
+           [1.4715, 4.5   ]])
+    """
+
+    def __call__(self, points: Any, others: Any = None) -> Array:
+        """Return whether each of the points is each of the others."""
+        x = checks.points("points", points)
+        y = x if others is None else checks.points("others", others)
+        if x.shape[1] != y.shape[1]:
+            raise ValueError(f"points have {x.shape[1]} coordinates but others have {y.shape[1]}.")
+        return np.asarray(_distances(x, y, cityblock=True) == 0, dtype=np.float64)
+
+    @property
+    def depends_on_offset(self) -> bool:
+        """Whether it depends on the offset of two points alone: it does."""
+        return True
+
+    def stretched(self, factor: float) -> Kernel:
+        """Return itself: it has no length."""
+        return self
+
+    def in_words(self) -> str:
+        """Return what it is called in a sentence."""
+        return "a variance of each arm's own"
+
+
 def _distances(x: Array, y: Array, *, cityblock: bool = False) -> Array:
     """Return the distance of each x from each y, with the bits of scipy's `cdist`, whose import takes long.
 

@@ -7,11 +7,12 @@
     noise       (k,)       variance of a reward about its arm's mean                    sigma_s^2
     D           (k,)       variance of an average, noise / counts                       the entries of P(t)
     K           (k, k)     the prior's covariance of the arms seen, S0_AA               -
-    M           (k, k)     covariance of the averages, K + diag(D)                      -
+    site        ()         variance of what is each arm's own, besides K                -
+    M           (k, k)     covariance of the averages, K + diag(D + site)               -
     r           (k, k)     distances, in lengths                                        -
 
-A reward is r_ij = m_i + f_i + e_ij, f of covariance K and e_ij of variance noise_i. Of one arm, given f_i, the rewards'
-density is that of their average times what does not depend on f_i, so that
+A reward is r_ij = m_i + f_i + e_ij, f of covariance K + site I and e_ij of variance noise_i. Of one arm, given f_i, the
+rewards' density is that of their average times what does not depend on f_i, so that
 
     log p(rewards) = log N(averages; m, M) + sum_i [-(n_i - 1)/2 log(2 pi noise_i) - log(n_i)/2 - scatter_i/(2 noise_i)]
 
@@ -48,6 +49,8 @@ class Value:
     """With respect to the logarithm of the kernel's variance."""
     by_noise: float
     """With respect to the logarithm of a factor on all noise variances."""
+    by_site: float
+    """With respect to the logarithm of the sites' own variance."""
     by_mean: float
     """With respect to what is added to all means; 0 if the mean was fitted."""
     mean: Any
@@ -56,7 +59,7 @@ class Value:
     """The variance of the mean that fits best, all else known."""
 
 
-NOWHERE = Value(-math.inf, np.zeros(0), 0.0, 0.0, 0.0, math.nan, math.nan)
+NOWHERE = Value(-math.inf, np.zeros(0), 0.0, 0.0, 0.0, 0.0, math.nan, math.nan)
 
 
 @final
@@ -79,8 +82,10 @@ class Averages:
             parts = replace(family, length=1.0).distances(points)[None]
         return Averages(family, parts, np.asarray(counts, dtype=np.float64), values)
 
-    def at(self, length: Any, variance: float, noise: Any, mean: Any = None) -> Value:
+    def at(self, length: Any, variance: float, noise: Any, mean: Any = None, *, site: float = 0.0) -> Value:
         """Return the log density of the averages; without a mean, at the one that makes it largest.
+
+        `site` is a variance of each arm's own, the same in all its rewards: more of them do not average it out.
 
         That mean is 1' M^-1 averages / 1' M^-1 1, generalised least squares.
 
@@ -92,7 +97,7 @@ class Averages:
         C, slopes = self._correlations(np.atleast_1d(length))
         D = np.broadcast_to(noise, self.counts.shape) / self.counts
         M = variance * C
-        M[np.diag_indices(D.size)] += D
+        M[np.diag_indices(D.size)] += D + site
         with one_thread(), np.errstate(over="ignore", invalid="ignore"):
             inverse, log_det = _inverse(M)
             if inverse is None:
@@ -108,10 +113,11 @@ class Averages:
             G -= inverse
             by_length = 0.5 * variance * np.array([np.vdot(G, slope) for slope in slopes])
             by_variance, by_noise = 0.5 * variance * float(np.vdot(G, C)), 0.5 * float(G.diagonal() @ D)
-        if not np.isfinite([*by_length, by_variance, by_noise]).all():
+            by_site = 0.5 * site * float(G.diagonal().sum())
+        if not np.isfinite([*by_length, by_variance, by_noise, by_site]).all():
             return NOWHERE
         by_mean = 0.0 if mean is None else float(w.sum())
-        return Value(float(value), by_length, by_variance, by_noise, by_mean, at, 1 / float(ones.sum()))
+        return Value(float(value), by_length, by_variance, by_noise, by_site, by_mean, at, 1 / float(ones.sum()))
 
     def _correlations(self, length: Array) -> tuple[Array, list[Array]]:
         """Return the correlations, and their derivatives with respect to the logarithm of each length."""

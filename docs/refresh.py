@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from corrbandits.kernels import KERNELS
 from corrbandits.paper.errata import ERRATA
 
 HERE = Path(__file__).parent
@@ -79,12 +80,18 @@ def findings() -> str:
     return "\n".join(lines)
 
 
+def kernels() -> str:
+    """Return what kernels are called in files and on the command line."""
+    *most, last = (f"`{name}`" for name in KERNELS)
+    return f"Kernels are {', '.join(most)} and {last}.\n"
+
+
 def parts() -> dict[str, Callable[[], str]]:
     """Return what makes the parts of pages that stand between marks, such as <!-- map --> and <!-- end of map -->."""
     sys.path.insert(0, str(HERE / "counts"))
     import house
 
-    return {"findings": findings, "map": house.layer_map, "counts": house.counts}
+    return {"findings": findings, "kernels": kernels, "map": house.layer_map, "counts": house.counts}
 
 
 def with_parts(text: str) -> str:

@@ -158,7 +158,7 @@ def test_the_wheel_works_beside_what_it_says_it_needs_and_nothing_else(bare):
     missing = bare.run("python", "-c", code).splitlines()
     assert len(missing) == 3
     for message, extra in zip(missing, ("gymnasium", "optuna", "postgres"), strict=True):
-        assert f"pip install 'corrbandits[{extra}]'" in message
+        assert f"pip install '.[{extra}]'" in message
 
 
 def test_the_extras_bring_what_the_adapters_need(built, tmp_path):

@@ -131,7 +131,9 @@ def test_every_row_of_the_tables_points_at_code_and_tests_that_exist(page):
             assert f"def {name}(" in sources, name
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/theory-and-errata.md", "docs/architecture.md"])
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING.md", "docs/theory-and-errata.md", "docs/architecture.md", "docs/getting-started.md"]
+)
 def test_what_stands_between_marks_is_what_the_program_says(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert "<!-- end of " in text
@@ -161,6 +163,15 @@ def test_the_readmes_commands_work_as_printed_in_a_clone(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "trial 1 (A1) told: 31.2" in done.stdout
     assert "Mean reward" in done.stdout
+
+
+def test_nobody_is_told_to_install_a_package_by_a_name_that_is_not_published():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "src").rglob("*.py")]
+    assert [
+        page.name
+        for page in pages
+        if re.search(r"install [^\n]*corrbandits(\[|\b[^-.\w])", page.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_the_readme_is_under_two_screens():

@@ -27,7 +27,7 @@ def test_a_missing_library_is_named_with_its_remedy_and_the_other_adapter_works(
     done = run(hide + f"from corrbandits.adapters import {name}")
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(f"ImportError: {name} needs {missing}")
-    assert f"pip install 'corrbandits[{missing}]'" in last
+    assert f"pip install '.[{missing}]'" in last
 
 
 def test_no_other_name_is_offered():

@@ -11,7 +11,7 @@ from tests.support.shell import CREATE, default_database
 
 def test_a_study_from_the_first_question_to_the_last(ok, answer, shell, tmp_path):
     ok(*CREATE)
-    assert ok("list") == "meadow\n"
+    assert answer("list")["studies"] == ["meadow"]
     trials = answer("ask", "meadow", "-n", "3")["trials"]
     assert [trial["trial"] for trial in trials] == [1, 2, 3]
     assert len({trial["name"] for trial in trials}) == 3

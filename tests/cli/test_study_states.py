@@ -191,7 +191,9 @@ def test_a_plain_line_is_understood_as_typer_does(monkeypatch, line, variable):
 
         @functools.wraps(function)
         def note(*arguments, _function=function, **options):
-            said.append((_function.__name__, inspect.signature(_function).bind(*arguments, **options).arguments))
+            bound = inspect.signature(_function).bind(*arguments, **options)
+            bound.apply_defaults()
+            said.append((_function.__name__, bound.arguments))
 
         monkeypatch.setattr(trials, name, note)
     plain_call(line.split())()

@@ -430,7 +430,7 @@ def test_threads_do_not_go_with_a_cluster(monkeypatch, capsys, tmp_path):
 def test_without_dask_it_is_said_what_to_install(monkeypatch, capsys, tmp_path):
     monkeypatch.setitem(sys.modules, "distributed", None)
     said = refused(monkeypatch, capsys, tmp_path, "--dask", "tcp://127.0.0.1:9")
-    assert "pip install 'corrbandits[distributed]'" in said
+    assert "pip install '.[distributed]'" in said
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1", "tcp://:8786", "127.0.0.1:port", ""])

@@ -48,7 +48,15 @@ def numeric_column(columns: Mapping[str, Column], name: str, path: str | os.Path
         raise ValueError(
             f"{path}: expected a column {name!r} in the header, but its columns are {known}. Rename one or add it."
         )
-    return np.array([_number(text, f"{path}, line {line}: column {name!r}") for line, text in columns[name]])
+    return np.array([finite_number(text, f"{path}, line {line}: column {name!r}") for line, text in columns[name]])
+
+
+def finite_number(text: str, where: str) -> float:
+    """Return the number that an entry says, with a point for the decimals."""
+    number = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{where} must hold finite numbers such as 1.5, got {text!r:.60}. Correct it.")
+    return number
 
 
 def places(columns: Mapping[str, Column], path: str | os.PathLike[str]) -> Array | None:
@@ -103,10 +111,3 @@ def _check_header(header: list[str], where: str) -> None:
             raise ValueError(f"{where}: expected a name for column {k + 1}, but it is empty. Name or remove it.")
         if name in header[:k]:
             raise ValueError(f"{where}: expected different names, but two columns are called {name!r}. Rename one.")
-
-
-def _number(text: str, where: str) -> float:
-    number = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{where} must hold finite numbers such as 1.5, got {text!r:.60}. Correct it.")
-    return number

@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
     except ImportError as error:
         raise ImportError(
             f"{name} needs {library}, which cannot be loaded here ({error}). "
-            f"Install it: pip install 'corrbandits[{library}]'"
+            f"Install it, in a clone of the repository: pip install '.[{library}]'"
         ) from error
     return getattr(importlib.import_module(f"corrbandits.adapters.{module}"), name)
 

@@ -48,7 +48,7 @@ def connected(address: str) -> Iterator[Any]:
     except ImportError as error:
         raise ModuleNotFoundError(
             f"work on a cluster needs Dask, which cannot be loaded here ({error}). "
-            "Install it: pip install 'corrbandits[distributed]'"
+            "Install it, in a clone of the repository: pip install '.[distributed]'"
         ) from error
     _refuse_unlike_an_address(address)
     for name in ("distributed", *logging.root.manager.loggerDict):

@@ -4,6 +4,7 @@ study        the verbs: create, open, ask, tell, observe, amend, ...
 snapshot     a study at one moment, from one read
 replica      this process's copy of the events, kept up to date; appends what follows from them
 ledger       what the events add up to; draft: what more of them would change; events: as JSON
+batch        many rewards in one go
 trial, arms, settings, recipe (how the prior is made), codec (priors and policies as JSON), extend (more arms)
 choosing     what to try next, and why
 exchange     tables and files
@@ -15,12 +16,13 @@ setup/       from a file of arms to a prior
 import importlib
 from typing import Any
 
+from corrbandits.study.batch import BadRowError
 from corrbandits.study.choosing import Alternative, Explanation
 from corrbandits.study.snapshot import Snapshot
 from corrbandits.study.study import Study
 from corrbandits.study.trial import Trial
 
-__all__ = ["Alternative", "Best", "Explanation", "NoiseCheck", "Snapshot", "Study", "Surprise", "Trial"]
+__all__ = ["Alternative", "BadRowError", "Best", "Explanation", "NoiseCheck", "Snapshot", "Study", "Surprise", "Trial"]
 
 _LATER = {"Best": "inference", "NoiseCheck": "inference", "Surprise": "surprises"}
 

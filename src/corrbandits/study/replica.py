@@ -68,16 +68,16 @@ class Replica:
         """Return what was learnt for choices, if it has been computed since the last reward."""
         return self._kept[1] if self._kept is not None and self._kept[0] is self.ledger.tally else None
 
-    def record(self, make: Callable[[Ledger], Events]) -> None:
+    def record(self, make: Callable[[Ledger], Events]) -> int:
         """Append the events that are due, made again for as long as others append before us; durable on return.
 
-        They are drafted first: what nobody could read is not appended.
+        They are drafted first: what nobody could read is not appended. Return how many there were.
         """
         while True:
             ledger = self.current()
             events = make(ledger)
             if not events:
-                return
+                return 0
             at = {"at": now()}
             bodies = [written(event | at) for event in events]
             draft = _drafted(ledger, bodies)
@@ -86,7 +86,7 @@ class Replica:
             except Taken:
                 continue
             self._enter(draft)
-            return
+            return len(bodies)
 
     def as_of(self, trial: Trial | int) -> tuple[Entry, Ledger]:
         """Return a trial that was chosen, and the ledger it was chosen from; both from one read."""

@@ -78,6 +78,31 @@ class Snapshot:
         """Return a trial by its number."""
         return self.ledger.trial(number)
 
+    def open_trial(self, arm: int | str) -> Trial:
+        """Return the one open trial of an arm; refuse an arm that has none, or several.
+
+        >>> import tempfile, corrbandits as cb
+        >>> directory = tempfile.TemporaryDirectory()
+        >>> prior = cb.Independent(mean=30.0, variance=9.0, noise_variance=4.0, arms=2)
+        >>> file = f"{directory.name}/survey.db"
+        >>> with cb.Study.create(file, "meadow", prior=prior, policy=cb.UCL(), arms=["brook", "hill"]) as study:
+        ...     trial = study.ask()
+        ...     study.snapshot().open_trial("brook")
+        Trial(number=1, arm=0, name='brook')
+        >>> directory.cleanup()
+        """
+        k = self.arms.index(arm)
+        found = [trial for trial, other in self.ledger.open.items() if other == k]
+        if len(found) == 1:
+            return self.trial(found[0])
+        last = next((n for n in range(len(self.trials), 0, -1) if self.ledger.entry(n).arm == k), None)
+        was = "" if last is None else f" (the last was trial {last}, {self.ledger.entry(last).kind})"
+        several = f"several: {', '.join(map(str, found[:10]))}. Name the trial by its number."
+        none = f"none{was}. Name the trial by its number, or observe a reward that was not asked for."
+        raise ValueError(
+            f"the arm must have one open trial, but {self.arms.name(k)!r} has {several if found else none}"
+        )
+
     def reward(self, trial: Trial | int) -> float | None:
         """Return the reward of a trial that counts, if one does."""
         entry = self.ledger.entry(self.ledger.number_of(trial))

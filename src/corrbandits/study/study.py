@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
 from corrbandits._core import checks
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
+from corrbandits.study import batch
 from corrbandits.study.arms import Arms, checked_name
+from corrbandits.study.batch import Advanced
 from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
 from corrbandits.study.events import written
 from corrbandits.study.extend import placed
@@ -177,6 +179,24 @@ class Study:
             self._replica.record(lambda ledger: ledger.observing(k, value, own))
             return self._replica.ledger.trial(self._replica.ledger.keys[own])
 
+    def tell_all(
+        self, rewards: Mapping[int, float] | Iterable[tuple[Trial | int, float]], *, advanced: Advanced | None = None
+    ) -> int:
+        """Tell the rewards of many trials, all or none; return how many were new. The same again changes nothing.
+
+        If one cannot be taken, `BadRowError` says which. `advanced` is told how many were looked at.
+        """
+        given = [*(rewards.items() if isinstance(rewards, Mapping) else rewards)]
+        return self._record(lambda ledger: batch.telling(ledger, given, advanced))
+
+    def observe_all(self, rewards: Iterable[tuple[int | str, float, str]], *, advanced: Advanced | None = None) -> int:
+        """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many.
+
+        Those whose keys are there already are not counted again.
+        """
+        given = [*rewards]
+        return self._record(lambda ledger: batch.observing(ledger, given, advanced))
+
     def cancel(self, trial: Trial | int) -> None:
         """Give a trial up: its reward is awaited no longer."""
         self._record(lambda ledger: ledger.cancelling(ledger.number_of(trial)))
@@ -338,9 +358,9 @@ class Study:
         told = int(ledger.tally.counts.sum())
         return f"<Study {self.name!r}: {ledger.arms.count} arms, {told} rewards, {len(ledger.open)} trials open>"
 
-    def _record(self, make: Callable[[Ledger], Events]) -> None:
+    def _record(self, make: Callable[[Ledger], Events]) -> int:
         with self._replica.lock:
-            self._replica.record(make)
+            return self._replica.record(make)
 
 
 def _journal(url: Where, *, create: bool = False) -> tuple[JournalProtocol, bool]:

@@ -16,6 +16,13 @@ class Goal(StrEnum):
     min = "min"
 
 
+class Rewards(StrEnum):
+    """What rewards are."""
+
+    gaussian = "gaussian"
+    bernoulli = "bernoulli"
+
+
 Name = Annotated[str, typer.Argument(help="The study.", metavar="STUDY")]
 Number = Annotated[str, typer.Argument(help="The trial's number, as ask said it.", metavar="TRIAL")]
 Reward = Annotated[str, typer.Argument(help="The reward; decimals take a point.", metavar="REWARD")]
@@ -28,4 +35,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Sheet = Annotated[Path, typer.Option("--arms", help="A CSV with columns name, x, y, ...", metavar="FILE")]
 Mean = Annotated[str | None, typer.Option(help="Mean reward expected; or a column prior_mean.", metavar="NUMBER")]
 Sd = Annotated[str | None, typer.Option(help="How far off that may be; or a column prior_sd.", metavar="NUMBER")]
+Parameters = Annotated[
+    list[str] | None, typer.Option("--set", help="A parameter of the rule, such as a=3.3.", metavar="NAME=VALUE")
+]
+Source = Annotated[Path | None, typer.Option("--from", help="Many rewards, from a CSV file.", metavar="FILE")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if there is one.")]

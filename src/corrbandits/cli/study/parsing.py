@@ -18,7 +18,7 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 # ASCII digits and a point: float() also takes 1_000, which no spreadsheet means
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_ARGUMENT = re.compile("`(noise_sd|prior_mean|prior_sd|kernel|length|distance|alpha|policy|set)`")
+_ARGUMENT = re.compile("`(noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|distance|alpha|policy|set)`")
 
 
 def database(db: str | None, *, create: bool = False) -> str:

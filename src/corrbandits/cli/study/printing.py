@@ -71,6 +71,19 @@ def trials_table(snapshot: Snapshot, trials: Sequence[Trial]) -> None:
     terminal.show([terminal.table(("trial", "arm", *arms.axes), rows, left=2)], terminal.console())
 
 
+def studies_table(studies: Sequence[dict[str, Any]]) -> None:
+    """Print studies: how large they are, what is awaited, and when they began and changed last."""
+    rows = []
+    for one in studies:
+        if one["error"] is not None:
+            rows.append((one["study"], *("?",) * 4, "", "cannot be read: see show"))
+            continue
+        counts = (f"{one[key]:,}" for key in ("arms", "trials", "rewards", "open"))
+        rows.append((one["study"], *counts, *(one[key][:16].replace("T", " ") for key in ("created", "changed"))))
+    heads = ("study", "arms", "trials", "rewards", "open", "created (UTC)", "changed (UTC)")
+    terminal.show([terminal.table(heads, rows)], terminal.console())
+
+
 def history_table(trials: Sequence[dict[str, Any]], last: int) -> None:
     """Print the last trials, and how many there are; narrow terminals show no times."""
     shown, out = trials[-last:], terminal.console()

@@ -17,19 +17,21 @@ from corrbandits.cli.study.parsing import (
     refuse_existing,
     trial_number,
 )
-from corrbandits.cli.study.printing import document, history_table, say
+from corrbandits.cli.study.printing import document, history_table, say, studies_table
 
 
 def list_(db: Db = None, as_json: Json = False) -> None:
-    """List the studies of a database."""
-    from corrbandits.study import Study
+    """List the studies of a database, with how many trials each has and when it changed last; times are UTC."""
+    from corrbandits.study.report import listing
 
     where = database(db)
-    names = Study.list(where) if db is not None or Path(where).exists() else ()
+    found = listing.listing(where) if db is not None or Path(where).exists() else []
     if as_json:
-        document({"studies": list(names)})
+        document({"studies": [one["study"] for one in found], "details": found})
+    elif found:
+        studies_table(found)
     else:
-        say(*(names or ("no studies yet: corrbandits study create",)))
+        say("no studies yet: corrbandits study create")
 
 
 def show(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from corrbandits.cli.study.options import Db, Goal, Json, Key, Mean, Name, Replace, Sd, Sheet
+from corrbandits.cli.study.options import Db, Goal, Json, Key, Mean, Name, Parameters, Replace, Rewards, Sd, Sheet
 from corrbandits.cli.study.parsing import (
     database,
     harmless,
@@ -22,22 +22,28 @@ from corrbandits.cli.study.parsing import (
 )
 from corrbandits.cli.study.parsing import parameters as parsed_parameters
 from corrbandits.cli.study.printing import document, say, say_created
+from corrbandits.kernels import KERNELS
+
+BETA = "So many {} are taken for seen, of rewards 0 and 1; 1 by default."
 
 
 def create(
     name: Name,
     arms: Sheet,
-    noise_sd: Annotated[str, typer.Option(help="Standard deviation of one reward's noise.", metavar="NUMBER")],
-    kernel: Annotated[str | None, typer.Option(help="How arms resemble each other, such as exponential.")] = None,
+    noise_sd: Annotated[
+        str | None, typer.Option(help="Standard deviation of one reward's noise.", metavar="NUMBER")
+    ] = None,
+    rewards: Annotated[Rewards, typer.Option(help="Numbers with Gaussian noise, or 0 and 1.")] = Rewards.gaussian,
+    successes: Annotated[str | None, typer.Option(help=BETA.format("successes"), metavar="NUMBER")] = None,
+    failures: Annotated[str | None, typer.Option(help=BETA.format("failures"), metavar="NUMBER")] = None,
+    kernel: Annotated[str | None, typer.Option(help=f"How arms resemble each other: {', '.join(KERNELS)}.")] = None,
     length: Annotated[list[str] | None, typer.Option(help="How far; once, or per axis.", metavar="NUMBER")] = None,
     distance: Annotated[str | None, typer.Option(help="euclidean, cityblock, great_circle or chordal.")] = None,
     alpha: Annotated[str | None, typer.Option(help="Of the kernel rational_quadratic.", metavar="NUMBER")] = None,
     prior_mean: Mean = None,
     prior_sd: Sd = None,
     policy: Annotated[str | None, typer.Option(help="The rule that chooses, such as Thompson.")] = None,
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the rule, such as a=3.3.", metavar="NAME=VALUE")
-    ] = None,
+    parameters: Parameters = None,
     goal: Annotated[Goal, typer.Option(help="Whether rewards should be large or small.")] = Goal.max,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all randomness.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="No arm may be tried twice.")] = False,
@@ -49,25 +55,38 @@ def create(
 ) -> None:
     """Begin a study of the arms in a CSV file.
 
-    Columns: name; where an arm lies (x and y, x, or latitude and longitude); prior_mean and prior_sd, if known; others
-    are kept as attributes. Kernels: exponential, squared_exponential, matern32, matern52, rational_quadratic; without
-    one, arms say nothing of each other. Without a prior sd, 10 times the noise sd stands for it, or without a kernel,
+    Columns: name; where an arm lies (x and y, x, or latitude and longitude); prior_mean and prior_sd, or, for rewards
+    0 and 1, prior_successes and prior_failures, if known; others are kept as attributes. Without a kernel, arms say
+    nothing of each other. Without a prior sd, 10 times the noise sd stands for it, or without a kernel,
     that nothing is known. The rule is UCL unless --policy names another: the paper's CorrelatedUCL first tries
     every arm whose prior sd is above the noise sd.
     """
     from corrbandits.study import Study, setup
 
+    gaussian = {"--noise-sd": noise_sd, "--kernel": kernel, "--prior-mean": prior_mean, "--prior-sd": prior_sd}
+    beta = {"--successes": successes, "--failures": failures}
     lengths = [number("--length", text) for text in length or ()]
     if kernel is None and (lengths or distance or alpha):
         raise ValueError("--length, --distance and --alpha are for a kernel, got none. Add --kernel exponential.")
-    noise, shape = number("--noise-sd", noise_sd), number_or_none("--alpha", alpha)
-    mean, sd = number_or_none("--prior-mean", prior_mean), number_or_none("--prior-sd", prior_sd)
-    limit = None if timeout is None else seconds(timeout)
+    numbers = {name: number_or_none(name, text) for name, text in (gaussian | beta).items() if name != "--kernel"}
+    shape, limit = number_or_none("--alpha", alpha), None if timeout is None else seconds(timeout)
     with naming_options():
         sheet = setup.read_sheet(arms)
-        related = None if kernel is None else setup.kernel_called(kernel, lengths, distance, shape, sheet.axes)
         rule = setup.policy_called(policy, parsed_parameters(parameters or ()))
-        plan = setup.plan(sheet, rule, noise_sd=noise, kernel=related, prior_mean=mean, prior_sd=sd)
+        if rewards is Rewards.bernoulli:
+            _refuse_given(gaussian, "rewards with Gaussian noise", "--rewards bernoulli")
+            counts = {name: numbers[f"--{name}"] for name in ("successes", "failures")}
+            plan = setup.plan_of_zeros_and_ones(sheet, rule, **counts)
+        else:
+            _refuse_given(beta, "rewards 0 and 1", "--rewards gaussian")
+            if (noise := numbers["--noise-sd"]) is None:
+                raise ValueError(
+                    "--noise-sd must say how much one reward scatters, got none. Add it, or for rewards "
+                    "0 and 1 --rewards bernoulli."
+                )
+            related = None if kernel is None else setup.kernel_called(kernel, lengths, distance, shape, sheet.axes)
+            known = {"prior_mean": numbers["--prior-mean"], "prior_sd": numbers["--prior-sd"]}
+            plan = setup.plan(sheet, rule, noise_sd=noise, kernel=related, **known)
     with Study.create(
         database(db, create=True),
         name,
@@ -80,6 +99,12 @@ def create(
         timeout=limit,
     ) as study:
         say_created(study.snapshot(), [option_names(remark) for remark in plan.remarks], as_json=as_json)
+
+
+def _refuse_given(options: dict[str, str | None], what: str, got: str) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise ValueError(f"{option} must go with {what}, got {got}. Leave it out.")
 
 
 def export(
@@ -141,19 +166,32 @@ def copy(
     new: Annotated[str, typer.Argument(help="What the copy is called.", metavar="NEW")],
     to: Annotated[str | None, typer.Option(help="Another database.", metavar="URL")] = None,
     noise_sd: Annotated[str | None, typer.Option(help="Another noise than was stated.", metavar="NUMBER")] = None,
+    length: Annotated[
+        list[str] | None, typer.Option(help="Another length of the kernel; once, or per axis.", metavar="NUMBER")
+    ] = None,
+    prior_mean: Annotated[str | None, typer.Option(help="Another prior mean, of all arms.", metavar="NUMBER")] = None,
+    prior_sd: Annotated[str | None, typer.Option(help="Another prior sd, of all arms.", metavar="NUMBER")] = None,
+    policy: Annotated[str | None, typer.Option(help="Another rule that chooses, such as Thompson.")] = None,
+    parameters: Parameters = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Copy a study; the two go separate ways.
 
-    With another noise, too, all trials keep their numbers and rewards, and the open ones stay open.
+    With another prior or rule, too, all trials keep their numbers and rewards, and the open ones stay open.
     """
     from corrbandits.study import setup
 
-    noise = number_or_none("--noise-sd", noise_sd)
+    if parameters and policy is None:
+        raise ValueError("--set is for a rule, got none. Name it by --policy.")
+    given = {"noise_sd": noise_sd, "prior_mean": prior_mean, "prior_sd": prior_sd}
+    numbers = {key: number_or_none("--" + key.replace("_", "-"), text) for key, text in given.items()}
+    lengths = [number("--length", text) for text in length or ()]
+    other = bool(lengths) or any(value is not None for value in numbers.values())
     with opened(db, name) as study, naming_options():
-        prior = None if noise is None else setup.with_noise(study.snapshot().prior, noise)
-        with study.copy(new, url=to, prior=prior) as copied:
+        prior = setup.changed(study.snapshot().prior, lengths=lengths, **numbers) if other else None
+        rule = None if policy is None else setup.policy_called(policy, parsed_parameters(parameters or ()))
+        with study.copy(new, url=to, prior=prior, policy=rule) as copied:
             say_created(copied.snapshot(), as_json=as_json)
 
 

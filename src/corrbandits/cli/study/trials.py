@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corrbandits.cli.study.options import Db, Json, Key, Name, Number, Reward
-from corrbandits.cli.study.parsing import number, opened, quoted, trial_number
+from corrbandits.cli.study.options import Db, Json, Key, Name, Number, Replace, Reward, Source
+from corrbandits.cli.study.parsing import number, opened, quoted, refuse_existing, trial_number
 from corrbandits.cli.study.printing import document, say, say_done, trials_table
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def ask(
         list[str] | None,
         typer.Option("--except", help="An arm out of reach, again for each; or @FILE.", metavar="ARM"),
     ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write them to a file, for tell --from.", metavar="FILE")] = None,
+    replace: Replace = False,
     repeats: Annotated[bool, typer.Option("--repeats", help="Of those at once, some may be of the same arm.")] = False,
     key: Key = None,
     db: Db = None,
@@ -35,6 +38,8 @@ def ask(
 
     Those asked for at once are of different arms. @FILE takes the arms from the column `name` of a CSV file.
     """
+    if csv is not None:
+        refuse_existing(csv, replace=replace)
     with opened(db, name) as study:
         within = _within_reach(study, allowed, excepted)
         trials = study.ask(1 if count is None else count, allowed=within, repeats=repeats, key=key)
@@ -43,28 +48,81 @@ def ask(
         from corrbandits.study.report import data
 
         document(data.asked(now, trials))
+    else:
+        trials_table(now, trials)
+    if csv is not None:
+        from corrbandits.cli.study.files import write_trials
+
+        write_trials(csv, now, trials)  # last: if it fails, the trials have been said
+    if not as_json:
+        then = f"its reward: corrbandits study tell {quoted(name)} {trials[0].number} REWARD"
+        then = (
+            then
+            if csv is None
+            else f"rewards in {csv}: corrbandits study tell {quoted(name)} --from {quoted(str(csv))}"
+        )
+        say(f"Next, with {then}")
+
+
+def tell(
+    name: Name,
+    trial: Annotated[str | None, typer.Argument(help="The trial's number, as ask said it.", metavar="TRIAL")] = None,
+    reward: Annotated[str | None, typer.Argument(help="The reward; decimals take a point.", metavar="REWARD")] = None,
+    arm: Annotated[
+        str | None, typer.Option(help="The arm, in place of the trial, if one of its trials is open.", metavar="ARM")
+    ] = None,
+    source: Source = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Tell the reward of a trial; the same again changes nothing.
+
+    A file has columns trial and reward, as ask --csv writes it; where a reward is empty there is none yet. Either all
+    its rewards are recorded or, if one is wrong, none; given again, it changes nothing.
+    """
+    words = [word for word in (trial, reward) if word is not None]
+    if source is not None:
+        _refuse_words(words if arm is None else [*words, arm])
+        from corrbandits.cli.study.files import tell_from
+
+        with opened(db, name) as study:
+            tell_from(study, source, as_json=as_json)
         return
-    trials_table(now, trials)
-    say(f"Next, with its reward: corrbandits study tell {quoted(name)} {trials[0].number} REWARD")
-
-
-def tell(name: Name, trial: Number, reward: Reward, db: Db = None, as_json: Json = False) -> None:
-    """Tell the reward of a trial; the same again changes nothing."""
-    which, value = trial_number(trial), number("a reward", reward)
+    if len(words) != (2 if arm is None else 1):
+        expected = "TRIAL REWARD" if arm is None else "--arm ARM REWARD"
+        raise ValueError(f"after the study must come {expected}, or --from FILE, got {' '.join(words) or 'nothing'}.")
+    value = number("a reward", words[-1])
+    which = trial_number(words[0]) if arm is None else None
     with opened(db, name) as study:
+        if which is None:
+            which = study.snapshot().open_trial(arm or "").number
         study.tell(which, value)
         say_done(study.snapshot(), "told", which, as_json=as_json)
 
 
 def observe(
     name: Name,
-    arm: Annotated[str, typer.Argument(help="The arm's name.", metavar="ARM")],
-    reward: Reward,
+    arm: Annotated[str | None, typer.Argument(help="The arm's name.", metavar="ARM")] = None,
+    reward: Annotated[str | None, typer.Argument(help="The reward; decimals take a point.", metavar="REWARD")] = None,
     key: Key = None,
+    source: Source = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Add a reward that nobody had asked for."""
+    """Add a reward that nobody had asked for.
+
+    A file has columns name, reward and perhaps key; a row without a key is known by the file's name, or --key, and its
+    line. Either all its rewards are recorded or, if one is wrong, none; given again, rows that are there count once.
+    """
+    if source is not None:
+        _refuse_words([word for word in (arm, reward) if word is not None])
+        from corrbandits.cli.study.files import observe_from
+
+        with opened(db, name) as study:
+            observe_from(study, source, key, as_json=as_json)
+        return
+    if arm is None or reward is None:
+        raise ValueError(f"after the study must come ARM REWARD, or --from FILE, got {arm or 'nothing'}.")
     value = number("a reward", reward)
     with opened(db, name) as study:
         trial = study.observe(arm, value, key=key)
@@ -93,6 +151,11 @@ def retract(name: Name, trial: Number, db: Db = None, as_json: Json = False) -> 
     with opened(db, name) as study:
         study.retract(which)
         say_done(study.snapshot(), "retracted", which, as_json=as_json)
+
+
+def _refuse_words(words: list[str]) -> None:
+    if words:
+        raise ValueError(f"rewards must come from the file or from the command, got both: {' '.join(words)!r:.60}.")
 
 
 def _within_reach(study: Study, allowed: list[str] | None, excepted: list[str] | None) -> list[int] | None:

@@ -186,7 +186,8 @@ def _engine(url: sa.URL) -> sa.Engine:
             return sa.create_engine(plain, connect_args=options)
         except ImportError:  # also when there is psycopg, but not the library it needs
             raise ModuleNotFoundError(
-                "a study in PostgreSQL needs psycopg, which is not installed: pip install 'corrbandits[postgres]'."
+                "a study in PostgreSQL needs psycopg, which is not installed. Install it, in a clone of the "
+                "repository: pip install '.[postgres]'"
             ) from None
     # isolation level None: transactions begin where we say so, not where sqlite3 thinks they should
     engine = sa.create_engine(plain, connect_args={"isolation_level": None, "timeout": patience})

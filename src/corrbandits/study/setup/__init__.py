@@ -5,8 +5,22 @@ argument here, in backticks: `noise_sd`. Whoever asks the reader for it says ins
 `--noise-sd`, a page the label of a field.
 """
 
-from corrbandits.study.setup.planning import Plan, more_arms, plan, with_noise
+from corrbandits.study.setup.changing import changed
+from corrbandits.study.setup.planning import Plan, more_arms, plan, plan_of_zeros_and_ones
+from corrbandits.study.setup.rewards import Rewards, read_rewards
 from corrbandits.study.setup.rules import kernel_called, policy_called
 from corrbandits.study.setup.sheet import Sheet, read_sheet
 
-__all__ = ["Plan", "Sheet", "kernel_called", "more_arms", "plan", "policy_called", "read_sheet", "with_noise"]
+__all__ = [
+    "Plan",
+    "Rewards",
+    "Sheet",
+    "changed",
+    "kernel_called",
+    "more_arms",
+    "plan",
+    "plan_of_zeros_and_ones",
+    "policy_called",
+    "read_rewards",
+    "read_sheet",
+]

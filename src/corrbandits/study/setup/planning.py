@@ -15,7 +15,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits.belief import Belief, Correlated, Implicit, Independent
+from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
 from corrbandits.environments.landscapes import MOST_DENSE
 from corrbandits.kernels import Kernel, Scaled, WithDeviations
 from corrbandits.policies import CorrelatedUCL, Policy
@@ -46,7 +46,7 @@ def plan(
     prior_mean: float | None = None,
     prior_sd: float | None = None,
 ) -> Plan:
-    """Return the prior of a study of these arms, with remarks; `kernel` is a correlation, not scaled."""
+    """Return the Gaussian prior of a study of these arms, with remarks; `kernel` is a correlation, not scaled."""
     noise = checks.number("`noise_sd`", noise_sd, above=0)
     remarks = []
     mean = _one("mean", sheet.prior_mean, prior_mean)
@@ -72,6 +72,27 @@ def plan(
     return Plan(prior, policy, (*remarks, *_beginning(prior, policy)))
 
 
+def plan_of_zeros_and_ones(
+    sheet: Sheet, policy: Policy, *, successes: float | None = None, failures: float | None = None
+) -> Plan:
+    """Return the Beta prior of a study of these arms, whose rewards are 0 or 1, with remarks.
+
+    So many successes and failures, above 0, are taken for seen beforehand: without them 1 and 1, which favours nothing.
+    """
+    if sheet.prior_mean is not None or sheet.prior_sd is not None:
+        raise ValueError(
+            "columns prior_mean and prior_sd are for rewards with Gaussian noise, but these are 0 or 1. Put columns "
+            "prior_successes and prior_failures in their place."
+        )
+    counts = {"successes": (sheet.prior_successes, successes), "failures": (sheet.prior_failures, failures)}
+    known = {name: _one(name, *both, option=name) for name, both in counts.items()}
+    for name, count in known.items():
+        if count is not None and not np.all(np.asarray(count) > 0):
+            raise ValueError(f"`{name}` must be above 0, got {np.min(count):g}. 1 and 1 favour nothing.")
+    prior = Beta(**{name: 1.0 if count is None else count for name, count in known.items()}, arms=sheet.count)
+    return Plan(prior, policy, tuple(_beginning(prior, policy)))
+
+
 def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: float | None) -> dict[str, Any]:
     """Return the arguments of `Study.add_arms` for the arms of a file."""
     mean, sd = _one("mean", sheet.prior_mean, prior_mean), _one("sd", sheet.prior_sd, prior_sd)
@@ -87,19 +108,6 @@ def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: f
     return given
 
 
-def with_noise(prior: Belief, noise_sd: float) -> Belief:
-    """Return a prior with another noise."""
-    given = prior.prior_arguments()
-    if "noise_variance" not in given:
-        raise ValueError(
-            f"`noise_sd` is for Gaussian priors, but the study's is {type(prior).__name__}. Copy it from Python, with "
-            "prior=."
-        )
-    kind: Any = type(prior)
-    made: Belief = kind(**(given | {"noise_variance": checks.number("`noise_sd`", noise_sd, above=0) ** 2}))
-    return made
-
-
 def _beginning(prior: Belief, policy: Policy) -> list[str]:
     """Return a remark if the policy tries arms before it prefers good ones."""
     pending = int(np.count_nonzero(policy.pending(prior)))
@@ -112,10 +120,11 @@ def _beginning(prior: Belief, policy: Policy) -> list[str]:
     ]
 
 
-def _one(what: str, column: Array | None, given: float | None) -> Any:
+def _one(what: str, column: Array | None, given: float | None, option: str = "") -> Any:
+    option = option or f"prior_{what}"
     if column is not None and given is not None:
         raise ValueError(
-            f"the prior {what} must be given once, got both a column prior_{what} and `prior_{what}`. Drop one."
+            f"the prior {what} must be given once, got both a column prior_{what} and `{option}`. Drop one."
         )
     return given if column is None else column
 

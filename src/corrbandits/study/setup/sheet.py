@@ -5,6 +5,8 @@ name                         what an arm is called; needed
 x, y | x | latitude,         where it lies; needed with a kernel
 longitude
 prior_mean, prior_sd         what is thought of its mean reward beforehand: this, give or take that
+prior_successes,             the same of rewards 0 and 1: so many of each are taken for seen
+prior_failures
 any other                    an attribute, kept with the arm: a number if all its entries are, otherwise text
 """
 
@@ -20,7 +22,7 @@ from corrbandits._core.checks import Array
 from corrbandits._shell.csv import NUMBER, Column, numeric_column, places, read_columns
 from corrbandits.study.arms import AXES, checked_name
 
-PRIOR = ("prior_mean", "prior_sd")
+PRIOR = ("prior_mean", "prior_sd", "prior_successes", "prior_failures")
 _CODE = re.compile(r"\+|[+-]?0\d", re.ASCII)  # 007 is a name, not a number
 
 
@@ -35,6 +37,8 @@ class Sheet:
     places: Array | None
     prior_mean: Array | None
     prior_sd: Array | None
+    prior_successes: Array | None
+    prior_failures: Array | None
 
 
 def read_sheet(path: str | os.PathLike[str]) -> Sheet:
@@ -43,7 +47,7 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
     names = _names(columns, path)
     where = places(columns, path)
     axes: tuple[str, ...] = next((axes for axes in AXES if set(axes) <= set(columns)), ())
-    mean, sd = (numeric_column(columns, name, path) if name in columns else None for name in PRIOR)
+    mean, sd, successes, failures = (numeric_column(columns, name, path) if name in columns else None for name in PRIOR)
     if sd is not None and (sd < 0).any():
         line, text = columns["prior_sd"][int(sd.argmin())]
         raise ValueError(f"{path}, line {line}: column 'prior_sd' must be at least 0, got {text!r:.60}. Correct it.")
@@ -51,7 +55,8 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
     if where is not None:
         arms |= dict(zip(axes, where.T, strict=True))
     others = [name for name in columns if name not in ("name", *axes, *PRIOR)]
-    return Sheet(arms | {name: _attribute(columns[name]) for name in others}, len(names), axes, where, mean, sd)
+    arms |= {name: _attribute(columns[name]) for name in others}
+    return Sheet(arms, len(names), axes, where, mean, sd, successes, failures)
 
 
 def _names(columns: Mapping[str, Column], path: str | os.PathLike[str]) -> list[str]:

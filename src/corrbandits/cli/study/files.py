@@ -1,0 +1,88 @@
+"""Trials and rewards in CSV files: what `ask --csv` writes, and what `tell --from` and `observe --from` read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corrbandits.cli.study.printing import document, say
+
+if TYPE_CHECKING:
+    from corrbandits.study import Snapshot, Study, Trial
+    from corrbandits.study.batch import Advanced
+    from corrbandits.study.setup import Rewards
+
+MOST_WARNINGS = 3
+
+
+def write_trials(path: Path, snapshot: Snapshot, trials: Sequence[Trial]) -> None:
+    """Write trials, where their arms lie, and an empty column for their rewards."""
+    import pandas as pd
+
+    from corrbandits._shell import outputs
+    from corrbandits.study.exchange import spreadsheet
+
+    arms, chosen = snapshot.arms, [trial.arm for trial in trials]
+    columns: dict[str, Any] = {"trial": [trial.number for trial in trials], "name": [trial.name for trial in trials]}
+    if arms.coordinates is not None:
+        columns |= dict(zip(arms.axes, arms.coordinates[chosen].T, strict=True))
+    outputs.write_file(path, spreadsheet(pd.DataFrame(columns | {"reward": ""})).encode())
+
+
+def tell_from(study: Study, path: Path, *, as_json: bool) -> None:
+    """Tell the rewards of a file, all or none."""
+    from corrbandits.study.setup import read_rewards
+
+    found, now = read_rewards(path, needs="trial"), study.snapshot()
+    for row in found.rows:
+        if row.trial is None or row.name is None or not 1 <= row.trial <= len(now.trials):
+            continue  # an unknown trial is refused below
+        name = now.trial(row.trial).name
+        if row.name.removeprefix("'") != name and row.name != name:  # a ' stands before what is no formula
+            raise ValueError(
+                f"{path}, line {row.line}: trial {row.trial} is of {name!r}, but the row says {row.name!r:.60}. "
+                "Correct one of them. Nothing was recorded."
+            )
+    rewards = [(row.trial or 0, row.reward) for row in found.rows]
+    new = _recorded(path, found, lambda advanced: study.tell_all(rewards, advanced=advanced))
+    _say_recorded(study.snapshot(), "told", path, found, new, as_json=as_json)
+
+
+def observe_from(study: Study, path: Path, key: str | None, *, as_json: bool) -> None:
+    """Add the rewards of a file, all or none; a row without a key is known by the file and its line."""
+    from corrbandits.study.setup import read_rewards
+
+    found, file = read_rewards(path, needs="name"), path.name if key is None else key
+    rewards = [(row.name or "", row.reward, row.key or f"{file}:{row.line}") for row in found.rows]
+    new = _recorded(path, found, lambda advanced: study.observe_all(rewards, advanced=advanced))
+    _say_recorded(study.snapshot(), "observed", path, found, new, as_json=as_json)
+
+
+def _recorded(path: Path, found: Rewards, record: Callable[[Advanced], int]) -> int:
+    """Record rewards with a progress bar; name the line of one that is refused."""
+    from corrbandits._shell import progress
+    from corrbandits.study.batch import BadRowError
+
+    try:
+        with progress.bar(len(found.rows), label="checking rewards") as advanced:
+            return record(advanced)
+    except BadRowError as error:
+        reason = f"{path}, line {found.rows[error.row].line}: {error.reason} Nothing was recorded."
+        raise ValueError(reason) from error
+
+
+def _say_recorded(snapshot: Snapshot, did: str, path: Path, found: Rewards, new: int, *, as_json: bool) -> None:
+    """Say how many rewards were new, were there already, or are yet to come, and which arms surprise."""
+    already, waiting = len(found.rows) - new, len(snapshot.open_trials)
+    surprises = snapshot.surprises() if new else []
+    if as_json:
+        counts = {"recorded": new, "already": already, "without_reward": found.without, "open": waiting}
+        rest = {"surprises": [{"arm": one.arm, "name": one.name, "z": one.z} for one in surprises]}
+        document({"study": snapshot.name, "did": did, "file": str(path), **counts, **rest})
+        return
+    say(f"{path}: {did} {new:,}, there already {already:,}, without a reward yet {found.without:,}; {waiting:,} open")
+    if surprises:
+        from corrbandits.study.report.sentences import surprise_in_words
+
+        say(*(surprise_in_words(one) for one in surprises[:MOST_WARNINGS]))

@@ -1,0 +1,69 @@
+"""Many rewards in one go: the events of all of them, or none because one is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, final
+
+from corrbandits.study.arms import checked_name
+from corrbandits.study.codec import Data
+from corrbandits.study.ledger import Ledger
+from corrbandits.study.trial import Trial
+
+Advanced = Callable[[int], None]
+"""Told how many rows were looked at."""
+
+
+@final
+class BadRowError(ValueError):
+    """One of many rewards cannot be taken, so none was: `row` says which, from 0, and `reason` why.
+
+    >>> print(BadRowError(2, "a reward must be a number, got 'x'."))
+    row 3: a reward must be a number, got 'x'. Nothing was recorded.
+    """
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(f"row {row + 1}: {reason} Nothing was recorded.")
+        self.row, self.reason = row, reason
+
+
+def telling(ledger: Ledger, rewards: Sequence[tuple[Trial | int, Any]], advanced: Advanced | None) -> list[Data]:
+    """Return the events of rewards of trials; those that were told already need none."""
+    events: list[Data] = []
+    seen: set[int] = set()
+    for row, (trial, reward) in enumerate(rewards):
+        with _blaming(row):
+            number = ledger.number_of(trial)
+            if number in seen:
+                raise ValueError(f"each trial must be there once, but trial {number} is there before, too.")
+            events += ledger.telling(number, ledger.checked_reward(reward))
+        seen.add(number)
+        if advanced is not None:
+            advanced(row + 1)
+    return events
+
+
+def observing(ledger: Ledger, rewards: Sequence[tuple[int | str, Any, str]], advanced: Advanced | None) -> list[Data]:
+    """Return the events of rewards that nobody had asked for; those whose keys are there already need none."""
+    events: list[Data] = []
+    seen: set[str] = set()
+    for row, (arm, reward, key) in enumerate(rewards):
+        with _blaming(row):
+            if checked_name("a key", key) in seen:
+                raise ValueError(f"each key must be there once, but {key!r} is there before, too.")
+            for event in ledger.observing(ledger.arms.index(arm), ledger.checked_reward(reward), key):
+                events.append(event | {"trial": event["trial"] + len(events)})
+        seen.add(key)
+        if advanced is not None:
+            advanced(row + 1)
+    return events
+
+
+@contextmanager
+def _blaming(row: int) -> Iterator[None]:
+    """Say which row is wrong."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise BadRowError(row, str(error)) from error

@@ -1,0 +1,74 @@
+"""Rewards in a CSV file.
+
+column    meaning
+trial     the number of the trial, if rewards were asked for
+name      the arm; with a trial it must be that trial's
+reward    the reward; where it is empty there is none yet
+key       if nobody had asked for it: what it is known by, so that it counts once
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import final
+
+from corrbandits._shell.csv import Column, finite_number, read_columns
+
+_WHOLE = re.compile(r"\d{1,18}", re.ASCII)
+
+
+@final
+@dataclass(frozen=True)
+class Reward:
+    """A row of a file, and the line it begins on."""
+
+    line: int
+    reward: float
+    trial: int | None = None
+    name: str | None = None
+    key: str | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Rewards:
+    """The rows of a file that have a reward, and how many have none yet."""
+
+    rows: list[Reward]
+    without: int
+
+
+def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
+    """Return the rewards of a CSV file that must have this column; errors name the line."""
+    columns = read_columns(path)
+    for name in (needs, "reward"):
+        if name not in columns:
+            raise ValueError(
+                f"{path}, line 1: expected a column {name!r}, but the columns are {', '.join(columns)}. Rename one or "
+                f"add it.{' `ask` with a CSV file writes it.' if name == 'trial' else ''}"
+            )
+    rows = [
+        Reward(
+            line,
+            finite_number(text, f"{path}, line {line}: column 'reward'"),
+            _trial(columns, k, path) if needs == "trial" else None,
+            _entry(columns, "name", k),
+            _entry(columns, "key", k),
+        )
+        for k, (line, text) in enumerate(columns["reward"])
+        if text.strip()
+    ]
+    return Rewards(rows, len(columns["reward"]) - len(rows))
+
+
+def _trial(columns: dict[str, Column], k: int, path: str | os.PathLike[str]) -> int:
+    line, text = columns["trial"][k]
+    if not _WHOLE.fullmatch(text.strip()):
+        raise ValueError(f"{path}, line {line}: a trial must be a number that ask said, such as 17, got {text!r:.60}.")
+    return int(text)
+
+
+def _entry(columns: dict[str, Column], name: str, k: int) -> str | None:
+    return (columns[name][k][1].strip() or None) if name in columns else None

@@ -11,7 +11,8 @@ from corrbandits._shell import terminal
 from corrbandits.study.arms import Arms
 from corrbandits.study.report import maps
 from corrbandits.study.report.lattice import lattice
-from corrbandits.study.report.terminal_map import SHADES, TerminalMap
+from corrbandits.study.report.nearest import cells
+from corrbandits.study.report.terminal_map import SHADES, TerminalMap, scattered_map
 
 mpl.use("agg")
 GRID = [(x, y) for x in range(4) for y in range(3)]
@@ -91,8 +92,8 @@ def test_before_any_reward_a_picture_is_drawn_too(begin):
     drawn(maps.study_map(begin(correlated([0.0, 1.0]))))
 
 
-def test_scattered_arms_are_points_and_marks_lie_on_them(begin):
-    points = np.random.default_rng(1).uniform(0, 10, (30, 2))
+def test_few_scattered_arms_are_points_and_marks_lie_on_them(begin):
+    points = np.random.default_rng(1).uniform(0, 10, (10, 2))
     rewards = [("p3", 40.0), ("p3", 41.0), ("p7", 30.0)]
     study = begin(correlated(points), columns(points.tolist()), rewards)
     trial = study.ask()
@@ -308,3 +309,90 @@ def test_a_terminal_that_has_no_blocks_gets_other_signs(begin):
     text = file.buffer.getvalue().decode("ascii")
     assert "..::++%%@@" in text
     assert "mean 30 +- 3; noise +- 1" in text
+
+
+def scattered(count, seed=1, width=1000.0, height=600.0):
+    return np.random.default_rng(seed).uniform(0, [width, height], (count, 2))
+
+
+def nearest(points, x, y):
+    """Return the nearest point by looking at all of them."""
+    return int(((points - [x, y]) ** 2).sum(axis=1).argmin())
+
+
+def test_each_place_of_200_scattered_arms_has_the_colour_of_the_nearest(begin):
+    points = scattered(200)
+    study = begin(correlated(points), columns(points.tolist()), [(f"p{k}", 25.0 + k / 10) for k in range(60)])
+    study.ask(2)
+    left, right = maps.study_map(study).axes[:2]
+    for axes, values in ((left, study.belief.mean), (right, np.sqrt(study.belief.variance))):
+        picture = shown(axes)
+        x0, x1, y0, y1 = axes.images[-1].get_extent()
+        rows, cells_across = picture.shape
+        checked = 0
+        for row in range(0, rows, 7):
+            for column in range(0, cells_across, 7):
+                x, y = x0 + (column + 0.5) * (x1 - x0) / cells_across, y0 + (row + 0.5) * (y1 - y0) / rows
+                if not math.isnan(picture[row, column]):
+                    assert picture[row, column] == values[nearest(points, x, y)]
+                    checked += 1
+        assert checked > 300
+    dots, rewarded, ring, star = left.collections
+    np.testing.assert_allclose(dots.get_offsets(), points)
+    assert len(rewarded.get_offsets()) == 60
+    assert len(ring.get_offsets()) == 2
+    np.testing.assert_allclose(star.get_offsets(), points[[int(study.belief.mean.argmax())]])
+    drawn(maps.study_map(study))
+
+
+def test_a_terminal_shows_200_scattered_arms_as_a_surface(begin):
+    points = scattered(200)
+    study = begin(correlated(points), columns(points.tolist()), [(f"p{k}", points[k, 0] / 20) for k in range(200)])
+    best = points[int(study.belief.mean.argmax())]
+    text = study.show()
+    lines = text[text.index("Mean reward") :].splitlines()[1:]
+    assert max(map(len, text.splitlines())) <= 80
+    assert lines[-1] == "scattered arms: each place has the shade of the arm nearest to it"
+    legend = next(k for k, line in enumerate(lines) if "mean from" in line)
+    picture = lines[: legend - 1]
+    margin = min(len(line) - len(line.lstrip(" 0123456789.")) for line in picture)
+    shades = [[SHADES.find(sign) for sign in line[margin:]] for line in picture]
+    left = [shade for row in shades for shade in row[:16] if shade >= 0]
+    right = [shade for row in shades for shade in row[-16:] if shade >= 0]
+    assert np.mean(left) < 1.0
+    assert np.mean(right) > 3.0
+    row = next(k for k, line in enumerate(picture) if "B" in line)
+    assert row / len(picture) == pytest.approx(1 - best[1] / 600, abs=0.1)
+    assert sum(sign >= 0 for row in shades for sign in row) > 0.9 * sum(len(row) for row in shades)
+
+
+def test_what_is_far_from_every_arm_stays_empty():
+    points = np.concatenate([scattered(40, 1, 100, 100), 900 + scattered(40, 2, 100, 100)])
+    made = scattered_map(Arms.of(columns(points.tolist())), np.arange(80.0), 79, [0])
+    text = [str(line) for line in made.lines(80, colour=False)]
+    assert 40 < len("".join(text[:-3])) - "".join(text[:-3]).count(" ") < 400
+    assert sum("B" in line for line in text[:-3]) == sum("o" in line for line in text[:-3]) == 1
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [(float(k), 3.0) for k in (1, 2, 4, 8, 9, 11, 15, 16, 20, 21, 22, 30)],
+        [(3.0, float(k**2)) for k in range(15)],
+        [(1.0, 1.0)] * 14,
+        [(k, k * 1e300) for k in range(3)],
+    ],
+)
+def test_any_scattered_arms_are_shown_or_left_out(points):
+    arms = Arms.of(columns([tuple(map(float, point)) for point in points]))
+    made = scattered_map(arms, np.arange(float(len(points))), 0, [1])
+    if made is not None:
+        assert all(len(str(line)) <= 80 for line in made.lines(80, colour=False))
+
+
+def test_scattered_latitudes_are_measured_on_the_globe():
+    points = np.column_stack([scattered(60, 3, 1, 0)[:, 0] + 60.0, scattered(60, 4, 2, 0)[:, 0] + 10.0])
+    found = cells(Arms.of(columns(points.tolist(), ("latitude", "longitude"))), 32, 24)
+    assert found.arm.shape == pytest.approx(
+        (24, 24), abs=1
+    )  # at 60 degrees two degrees of longitude are one of latitude

@@ -162,7 +162,7 @@ class Snapshot:
         return overview(self, top)
 
     def show(self, top: int = 10) -> str:
-        """Return where the study stands as text, with a map if its arms lie on a grid."""
+        """Return where the study stands as text, with a map if its arms lie in a plane."""
         return str(self.overview(top))
 
     def history(self) -> pd.DataFrame:

@@ -299,7 +299,7 @@ class Study:
         return self.snapshot().overview(top)
 
     def show(self, top: int = 10) -> str:
-        """Return where the study stands as text, with a map if its arms lie on a grid: `print(study.show())`."""
+        """Return where the study stands as text, with a map if its arms lie in a plane: `print(study.show())`."""
         return self.snapshot().show(top)
 
     def history(self) -> pd.DataFrame:

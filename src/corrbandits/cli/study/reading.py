@@ -40,7 +40,7 @@ def show(
     db: Db = None,
     as_json: Json = False,
 ) -> None:
-    """Say where a study stands, with a map of grids.
+    """Say where a study stands, with a map of the arms.
 
     Warns if rewards of the same arm vary otherwise than the stated noise.
     """
@@ -54,7 +54,7 @@ def show(
     else:
         found.print(terminal.console())
         if now.arms.coordinates is not None and found.map is None:
-            say("", f"The arms lie on no regular grid; for a map: corrbandits study plot {quoted(name)}")
+            say("", f"For a picture of the arms: corrbandits study plot {quoted(name)}")
 
 
 def best(

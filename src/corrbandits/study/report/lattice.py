@@ -10,6 +10,7 @@ Up is y, or north; to the right is x, or east.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -47,6 +48,13 @@ def across_and_up(arms: Arms) -> tuple[Array, Array | None] | None:
     if len(columns) == 1:
         return columns[0], None
     return (columns[1], columns[0]) if arms.axes == ("latitude", "longitude") else (columns[0], columns[1])
+
+
+def shrink(arms: Arms) -> float:
+    """Return how long a step to the right is beside one up: less than 1 for longitudes, away from the equator."""
+    if arms.axes != ("latitude", "longitude") or arms.coordinates is None:
+        return 1.0
+    return max(math.cos(math.radians(float(arms.coordinates[:, 0].mean()))), 0.01)
 
 
 def lattice(arms: Arms) -> Lattice | None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits.study.report.lattice import across_and_up, lattice
+from corrbandits.study.report.lattice import Lattice, across_and_up, lattice, shrink
+from corrbandits.study.report.nearest import Cells, cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,8 @@ LONGEST_NAME = 14
 UNKNOWN, GREY = "#d0d0d0", "#606060"
 BAND, LINE, MARK = "#9db8d2", "#0b3c6f", "#c8501e"
 DOTS = (8.0, 45.0)  # areas of the dots of one reward and of the most, in square points
+SITE = 5.0  # area of the dot of a scattered arm
+FINE = 200  # cells across and up where arms are scattered
 POINT, RING, STAR = 90.0, 130.0, 380.0  # areas of other marks: each has room for those before it
 
 
@@ -43,9 +46,9 @@ class _View:
 def study_map(study: Study) -> Figure:
     """Return a figure of each arm's mean reward and of its standard deviation, as believed now.
 
-    Cells where arms lie on a regular grid, points where they are scattered, a line with a band where they lie on one,
-    bars where nobody knows. Arms with rewards have a dot, the larger the more; the best so far has a star, arms whose
-    rewards are awaited a ring.
+    Cells where arms lie on a regular grid; where they are scattered, each place has the colour of the nearest arm (few
+    arms are points); a line with a band where they lie on one, bars where nobody knows. Arms with rewards have a white
+    dot, the larger the more; the best so far has a star, arms whose rewards are awaited a ring.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -87,22 +90,20 @@ def _size(arms: Arms, places: tuple[Array, Array | None] | None) -> tuple[float,
     """Return the width and height in inches that suit how far arms spread across and up."""
     if places is None or places[1] is None:
         return 8.0, 3.6
-    across, up = np.ptp(places[0]) * _shrink(arms), np.ptp(places[1])
+    across, up = np.ptp(places[0]) * shrink(arms), np.ptp(places[1])
     ratio = float(up / across) if across > 0 else 3.0
     return 8.0, 1.3 + 2.75 * min(max(ratio, 0.25), 2.0)
 
 
 def _plane(view: _View, places: tuple[Array, Array], values: Array, title: str, ax: Axes) -> Any:
     """Draw values where arms lie; return what has the colours."""
-    from matplotlib.colors import ListedColormap
-
+    coloured: Any
     grid = lattice(view.arms)
     if grid is not None and min(grid.x.size, grid.y.size) > 1:
-        where: dict[str, Any] = {"origin": "lower", "interpolation": "nearest"}
-        where["extent"] = (*_edges(grid.x), *_edges(grid.y))
-        blank = grid.picture(np.where(np.isnan(values), 0.0, np.nan))
-        ax.imshow(blank, cmap=ListedColormap([UNKNOWN]), **where)
-        coloured: Any = ax.imshow(grid.picture(values), **where, **_colours(values))
+        coloured = _cells(grid, values, ax)
+    elif (scattered := _scattered(view.arms)) is not None:
+        coloured = _cells(scattered, values, ax)
+        ax.scatter(*places, s=SITE, color="black", linewidths=0, clip_on=False)
     else:
         unknown = np.isnan(values)
         x, y = places[0][~unknown], places[1][~unknown]
@@ -113,9 +114,26 @@ def _plane(view: _View, places: tuple[Array, Array], values: Array, title: str, 
     across, up = (names[1], names[0]) if names == ("latitude", "longitude") else (names[0], names[1])
     degrees = " (degrees)" if "latitude" in names else ""
     ax.set(xlabel=f"{across}{degrees}", ylabel=f"{up}{degrees}")
-    ax.set_aspect(1 / _shrink(view.arms))
+    ax.set_aspect(1 / shrink(view.arms))
     ax.margins(0.08)
     return coloured
+
+
+def _scattered(arms: Arms) -> Cells | None:
+    """Return the cells of scattered arms, if they are drawn as such."""
+    found = None if lattice(arms) is not None else cells(arms, FINE, FINE)
+    return found if found is not None and min(found.x.size, found.y.size) > 1 else None
+
+
+def _cells(grid: Lattice | Cells, values: Array, ax: Axes) -> Any:
+    """Draw values as cells, grey where nothing is known; return what has the colours."""
+    from matplotlib.colors import ListedColormap
+
+    where: dict[str, Any] = {"origin": "lower", "interpolation": "nearest"}
+    where["extent"] = (*_edges(grid.x), *_edges(grid.y))
+    blank = grid.picture(np.where(np.isnan(values), 0.0, np.nan))
+    ax.imshow(blank, cmap=ListedColormap([UNKNOWN]), **where)
+    return ax.imshow(grid.picture(values), **where, **_colours(values))
 
 
 def _marks(view: _View, places: tuple[Array, Array], ax: Axes) -> None:
@@ -185,6 +203,9 @@ def _legend(figure: Figure, view: _View) -> None:
     unknown: Any = Line2D([], [], marker="$?$", color=GREY, linestyle="none") if flat else Patch(color=UNKNOWN)
     entries: list[tuple[Any, str]] = []
     dot: dict[str, Any] = {"marker": "o", "color": "white", "markeredgecolor": "black", "linestyle": "none"}
+    if _scattered(view.arms) is not None:
+        site: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markeredgewidth": 0}
+        entries.append((Line2D([], [], markersize=math.sqrt(SITE), **site), "an arm; around it, its colour"))
     seen = view.counts[view.counts > 0]
     for count in np.unique([seen.min(), seen.max()]).tolist() if seen.size else []:
         size = math.sqrt(float(_areas(np.array([count, seen.max()]))[0]))
@@ -224,13 +245,6 @@ def _colours(values: Array) -> dict[str, Any]:
 def _edges(centres: Array) -> tuple[float, float]:
     half = float(centres[-1] - centres[0]) / (2 * (centres.size - 1))
     return float(centres[0]) - half, float(centres[-1]) + half
-
-
-def _shrink(arms: Arms) -> float:
-    """Return how long a step to the right is beside one up: less than 1 for longitudes, away from the equator."""
-    if arms.axes != ("latitude", "longitude") or arms.coordinates is None:
-        return 1.0
-    return max(math.cos(math.radians(float(arms.coordinates[:, 0].mean()))), 0.01)
 
 
 def _cut(name: str, longest: int) -> str:

@@ -30,7 +30,7 @@ from corrbandits.study.report.sentences import (
     time_in_words,
 )
 from corrbandits.study.report.surprises import surprises
-from corrbandits.study.report.terminal_map import TerminalMap
+from corrbandits.study.report.terminal_map import TerminalMap, scattered_map
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -290,9 +290,9 @@ def _limits(ledger: Ledger, deciding: Belief) -> Array | None:
 
 
 def _map(ledger: Ledger, belief: Belief, best: Standing) -> TerminalMap | None:
-    grid = lattice(ledger.arms)
-    if grid is None:
-        return None
     means = np.where(np.isfinite(belief.variance), belief.mean, np.nan)
     waiting: Sequence[int] = sorted(set(ledger.open.values()))
-    return TerminalMap(grid, means, best.arm if math.isfinite(best.deviation) else None, tuple(waiting))
+    leader = best.arm if math.isfinite(best.deviation) else None
+    if (grid := lattice(ledger.arms)) is not None:
+        return TerminalMap(grid, means, leader, tuple(waiting))
+    return scattered_map(ledger.arms, means, leader, waiting)

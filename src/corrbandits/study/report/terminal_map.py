@@ -11,7 +11,9 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits._shell.numbers import number
-from corrbandits.study.report.lattice import Lattice
+from corrbandits.study.arms import Arms
+from corrbandits.study.report.lattice import Lattice, across_and_up
+from corrbandits.study.report.nearest import cells, terminal_lattice
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -21,6 +23,8 @@ COLOURS = ("#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#3
 BEST, OPEN, UNKNOWN = "B", "o", "?"
 MOST_ROWS = 40
 WIDEST_LABEL = 12
+SCATTERED_COLUMNS, SCATTERED_ROWS = 32, 24
+NEAREST = "scattered arms: each place has the shade of the arm nearest to it"
 
 
 @final
@@ -32,6 +36,7 @@ class TerminalMap:
     means: Array
     best: int | None
     open: tuple[int, ...]
+    note: str = ""  # what a character stands for, if it is not an arm
 
     def lines(self, width: int, *, colour: bool) -> list[Text]:
         """Return the map, north up, its axes and a legend, no line wider than this."""
@@ -52,7 +57,8 @@ class TerminalMap:
                 blank = levels[level[r, c]] if known else UNKNOWN if exists[r, c] else " "
                 _add_cell(line, blank, marks.get((r, c), ""), wide, colour=colour and known)
             lines.append(line)
-        return [*lines, self._below(margin, wide * cells.shape[1]), *self._legend(levels, across, up, colour=colour)]
+        legend = self._legend(levels, across, up, colour=colour)
+        return [*lines, self._below(margin, wide * cells.shape[1]), *legend, *([Text(self.note)] if self.note else [])]
 
     def _scale(self, room: int) -> tuple[int, int, int]:
         """Return how many characters wide a cell is, and how many columns and rows of arms it stands for."""
@@ -112,6 +118,19 @@ class TerminalMap:
         line.append(("; " if known.size and marks else "") + ", ".join(marks))
         merged_note = [Text(f"each character is the average of {across} x {up} arms")] if across * up > 1 else []
         return [line, *merged_note]
+
+
+def scattered_map(arms: Arms, means: Array, best: int | None, waiting: Sequence[int]) -> TerminalMap | None:
+    """Return a map of scattered arms, each character that of the nearest; None where arms are few or on a line."""
+    found, places = cells(arms, SCATTERED_COLUMNS, SCATTERED_ROWS), across_and_up(arms)
+    if found is None or places is None or places[1] is None:
+        return None
+    grid, nearest = terminal_lattice(found)
+    number = np.full(found.arm.shape, -1)
+    number[grid.row, grid.column] = np.arange(nearest.size)
+    of_arm = number[found.places(places[0], places[1])]
+    open_cells = tuple(sorted({int(of_arm[arm]) for arm in waiting}))
+    return TerminalMap(grid, means[nearest], None if best is None else int(of_arm[best]), open_cells, NEAREST)
 
 
 def _levels(cells: Array, count: int) -> np.ndarray:

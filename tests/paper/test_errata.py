@@ -5,10 +5,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from corrbandits import theory
+from corrbandits.belief import Independent
 from corrbandits.paper import errata
+from corrbandits.paper.counterexample import COUNTEREXAMPLE_A
 from corrbandits.paper.errata import ERRATA, Erratum, ErratumError, experiments, lemmas, proofs, record, theorems
+from corrbandits.policies import CorrelatedUCL
 from corrbandits.theory import Sides
 
 BY_NUMBER = {erratum.number: erratum for erratum in ERRATA}
@@ -98,13 +102,73 @@ def test_11_fails_if_all_beta_are_alike(monkeypatch):
 def test_12_fails_if_the_printed_bound_were_the_corrected_one(monkeypatch):
     right = theory.correlated_bound
     monkeypatch.setattr(theory, "correlated_bound", lambda *args, c1: right(*args[:4], "corrected", c1=c1))
-    fails(12, r"E\[n_1\] is 3")
+    fails(12, r"for a = 3.065 E\[n_1\] is 5")
 
 
 def test_12_fails_if_the_counts_stay_below(monkeypatch):
     environment, prior = theorems.counterexample(far=1)
     monkeypatch.setattr(theorems, "counterexample", lambda: (environment, prior))
     fails(12, r"E\[n_1\] is")
+
+
+def test_12_leads_with_an_a_that_section_3_demands(monkeypatch):
+    # Theorem 1's own conditions, on the variances of the counterexample, say whether a is admissible there
+    environment, prior = theorems.counterexample()
+    alone = Independent(mean=prior.mean, variance=prior.variance, noise_variance=prior.noise_variance)
+    theory.uncorrelated_bound(environment, alone, proofs.UCL(a=COUNTEREXAMPLE_A), 20_000, epsilon=0.05)
+    with pytest.raises(ValueError, match="Theorem 1 needs a above"):
+        theory.uncorrelated_bound(environment, alone, proofs.UCL(a=1.5), 20_000, epsilon=0.05)
+    monkeypatch.setattr(theorems, "COUNTEREXAMPLE_A", 2.5)
+    fails(12, "section 3 demands an a above 2.737, and it is 2.5")
+
+
+def test_12_has_the_numbers_that_it_computes():
+    text, (environment, prior) = BY_NUMBER[12].evidence, theorems.counterexample()
+    for a, c1 in ((3.065, 0.95 / 1.95), (1.5, 0.99)):
+        for version in ("printed", "corrected"):
+            policy = CorrelatedUCL(a=a)
+            total = float(theory.correlated_bound(environment, prior, policy, 20_000, version, c1=c1).total[1])
+            assert (f"{total:.1f}" if version == "printed" else f"{total:,.0f}") in text
+
+
+@pytest.mark.parametrize("u", [0.2, 1.0, 7.0])
+def test_3_the_form_is_semidefinite_at_equality(u):
+    for sign, c1 in ((1, 1 - u), (-1, 1 + u)):
+        c2 = 1 / (1 - c1) - 1
+        x, y = np.random.default_rng(0).normal(size=(2, 1000))
+        x[0], y[0] = 1.0, 1 - c1  # where the form is 0
+        form = (x - y) ** 2 - c1 * x**2 + c2 * y**2
+        assert (sign * form >= -1e-12).all()
+        assert form[0] == pytest.approx(0, abs=1e-12)
+
+
+def test_18_holds_for_a_gap_of_0_and_for_a_small_one():
+    def sides(delta, under, n, z):
+        return norm.sf(math.sqrt((n + delta) / n) * z - delta * under / math.sqrt(n)), norm.sf(z - delta * under)
+
+    for given in ((1.0, 0.0, 9, 2.0), (1.0, -0.1, 2, 1.5), (1.0, -5.0, 1, 2.0)):
+        event, middle = sides(*given)
+        assert event <= middle
+    event, middle = sides(1.0, -5.0, 2, 1.5)
+    assert event > middle
+    assert "false in general" in BY_NUMBER[18].corrected
+
+
+def test_19_fails_if_clusters_of_one_arm_need_more(monkeypatch):
+    right = theory.initialisation
+    monkeypatch.setattr(theory, "initialisation", lambda b, nu: right(b, nu) if b.arms > 3 else [0, 1])
+    fails(19, r"\[0, 2\] steps at the threshold")
+
+
+def test_20_fails_if_the_uninformative_prior_were_initialised_in_another_order(monkeypatch):
+    right = lemmas._taken
+
+    def other(policy, belief, steps):
+        taken = right(policy, belief, steps)
+        return taken[::-1] if np.isinf(belief.variance).any() and isinstance(policy, CorrelatedUCL) else taken
+
+    monkeypatch.setattr(lemmas, "_taken", other)
+    fails(20, "the two algorithms take other arms for variance inf")
 
 
 def test_14_fails_if_b_is_as_large_as_beta(monkeypatch):

@@ -24,6 +24,7 @@ from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
 from corrbandits.environments import GaussianBandit
 from corrbandits.kernels import Exponential
+from corrbandits.paper.counterexample import COUNTEREXAMPLE_A, counterexample
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
 from corrbandits.simulation.simulator import simulate
 
@@ -180,23 +181,6 @@ def random_problem(seed: int, number: int) -> Problem:
     return Problem(f"random {number}", environment, horizon, _players(rng, mean, S, noise), watched, _seed(source))
 
 
-def counterexample(far: int = 20, correlation: float = 0.999, gap: float = 1.0) -> tuple[GaussianBandit, Correlated]:
-    """Return a problem on which Theorem 2 as printed fails, for arm 1.
-
-    Arm 0 is best and on its own; arm 1, worse by `gap`, and `far` hopeless arms are equicorrelated, which raises
-    its index though these are never taken. The prior means are right, every variance is 1.
-
-    >>> environment, prior = counterexample()
-    >>> environment.arms, float(prior.spread()[1].round(2))
-    (22, 4.58)
-    """
-    means = np.concatenate([[gap, 0.0], np.full(far, -50.0)])
-    S = np.full((far + 2, far + 2), correlation)
-    S[0] = S[:, 0] = 0.0
-    np.fill_diagonal(S, 1.0)
-    return GaussianBandit(means, 1.0), Correlated(mean=means, covariance=S, noise_variance=1.0)
-
-
 def counterexample_problem(seed: int, number: int) -> Problem:
     """Return a problem like the counterexample to Theorem 2 as printed: sizes, correlation, gap and horizon vary."""
     source = np.random.SeedSequence(seed, spawn_key=(1, number))
@@ -205,8 +189,8 @@ def counterexample_problem(seed: int, number: int) -> Problem:
         int(rng.integers(18, 26)), float(rng.uniform(0.9985, 0.9995)), float(rng.uniform(0.85, 1.15))
     )
     players: dict[str, Player] = {
-        "printed index": (CorrelatedUCL(a=1.5), prior),
-        "plain index": (CorrelatedUCL(a=1.5, factor=False), prior),
+        "printed index": (CorrelatedUCL(a=COUNTEREXAMPLE_A), prior),
+        "plain index": (CorrelatedUCL(a=COUNTEREXAMPLE_A, factor=False), prior),
     }
     horizon = int(rng.integers(12_000, 20_001))
     return Problem(f"counterexample {number}", environment, horizon, players, (1,), _seed(source))

@@ -105,6 +105,19 @@ def check_one_sample_per_cluster() -> None:
                     (steps == len(sizes)) == within,
                     f"{steps} steps for {len(sizes)} clusters, variance {variance}, nu {nu}, epsilon {epsilon:.3g}",
                 )
+    _check_where_nothing_is_needed()
+
+
+def _check_where_nothing_is_needed() -> None:
+    """Count the steps where the variance is up to the threshold, and where every cluster has one arm."""
+    for nu in (0.5, 1.0):
+        for epsilon in (0.01, 0.5, 0.99):
+            below = landscapes.cluster_covariance([4, 6, 8], variance=1 / nu, epsilon=epsilon)
+            alone = landscapes.cluster_covariance([1, 1, 1], variance=10.0, epsilon=epsilon)
+            steps = [
+                len(theory.initialisation(Correlated(covariance=S, noise_variance=1.0), nu)) for S in (below, alone)
+            ]
+            require(steps == [0, 3], f"{steps} steps at the threshold and for clusters of one, epsilon {epsilon}")
 
 
 RECORDS = (
@@ -145,10 +158,12 @@ RECORDS = (
         "section 4.1, remark on correlation structure and initialisation: number of observations",
         "The initialisation needs as many observations as there are clusters, since one sample lowers the largest "
         "eigenvalue, which bounds the variances.",
-        "Only if (1 - eps)^2 >= (1 - sigma_s^2/(nu sigma_0^2))(1 + sigma_s^2/sigma_0^2): for nu = 1 and large "
-        "sigma_0^2 eps must be below about (sigma_s^2/sigma_0^2)^2 / 2.",
+        "Where sigma_0^2 is above sigma_s^2/nu and a cluster has two arms or more, only if (1 - eps)^2 >= (1 - "
+        "sigma_s^2/(nu sigma_0^2))(1 + sigma_s^2/sigma_0^2): for nu = 1 and large sigma_0^2 eps must be below about "
+        "(sigma_s^2/sigma_0^2)^2 / 2. With a smaller sigma_0^2 there is no initialisation, and a cluster of one arm "
+        "takes one observation whatever eps is.",
         "Three clusters, eps a tenth below and above that limit, for several variances and nu: the length of the "
-        "initialisation.",
+        "initialisation. Variances up to the threshold, where it is 0; clusters of one arm, where it is their number.",
         check_one_sample_per_cluster,
     ),
 )

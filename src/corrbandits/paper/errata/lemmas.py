@@ -9,8 +9,9 @@ import numpy as np
 
 from corrbandits import theory
 from corrbandits._core.checks import Array
-from corrbandits.belief import Correlated, Independent
+from corrbandits.belief import Correlated, GaussianBelief, Independent
 from corrbandits.paper.errata.record import Erratum, require
+from corrbandits.policies import UCL, CorrelatedUCL
 
 LEAST_K = math.sqrt(2 * math.pi * math.e)
 
@@ -65,6 +66,7 @@ def check_squares() -> None:
     x, y, c1, c2 = 1.0, 0.0, 3.0, -3.0
     require((1 - c1) * (1 + c2) >= 1 and (x - y) ** 2 < c1 * x**2 - c2 * y**2, "c1 = 3, c2 = -3 is no counterexample")
     rng = np.random.default_rng(3)
+    _check_equality(rng.exponential(1.0, 500) + 0.01)
     for u, v in rng.exponential(1.0, (500, 2)) + 0.01:
         for sign in (1, -1):  # 1 - c1 = sign u, and (1 - c1)(1 + c2) = 1 + v
             c1, c2 = 1 - sign * u, sign * (1 + v) / u - 1
@@ -74,6 +76,18 @@ def check_squares() -> None:
         sides = theory.difference_of_squares(points[0], points[1], 1 - u, (1 + v) / u - 1)
         slack = float((sides.larger - sides.smaller).min())
         require(slack >= -1e-9, f"it fails by {-slack:.3g} for c1 = {1 - u:.3g}")
+
+
+def _check_equality(distances: Array) -> None:
+    """Show that where (1 - c1)(1 + c2) = 1 one eigenvalue of the form is 0, and the other has the sign of 1 - c1."""
+    for u in distances.tolist():
+        for sign in (1, -1):
+            low, high = np.linalg.eigvalsh([[sign * u, -1.0], [-1.0, sign / u]])
+            zero, other = (low, high) if sign > 0 else (high, low)
+            require(
+                abs(zero) < 1e-12 * abs(other) and other * sign > 0,
+                f"the eigenvalues are {low:.3g} and {high:.3g} for 1 - c1 = {sign * u:.3g} at equality",
+            )
 
 
 def check_sign() -> None:
@@ -144,9 +158,7 @@ def random_prior(rng: np.random.Generator, arms: int, noise: float = 1.0, scale:
 
 
 def check_reduces() -> None:
-    """Show that on an uncorrelated prior of large variance the correlated UCL takes arms that the UCL leaves out."""
-    from corrbandits.policies import UCL, CorrelatedUCL
-
+    """Show on which uncorrelated priors the correlated UCL takes arms that the UCL leaves out, and on which not."""
     far = Independent(mean=[0.0, -1_000.0], variance=10.0, noise_variance=1.0)
     near = Independent(mean=[0.0, -1_000.0], variance=1.0, noise_variance=1.0)
     index = np.abs(CorrelatedUCL(a=2.0).index(far, 7) - UCL(a=2.0).index(far, 7)).max()
@@ -155,6 +167,19 @@ def check_reduces() -> None:
     belief = far.observe(0, 0.0)
     chosen = UCL(a=2.0).choose(belief, 2), CorrelatedUCL(a=2.0).choose(belief, 2)
     require(chosen == (0, 1), f"both take the arms {chosen} at t = 2, not 0 and 1")
+    for nu, variance in ((1.0, 1.0), (1.0, math.inf), (0.4, 2.5), (0.4, math.inf)):
+        prior = Independent(mean=[0.0, 0.5, -1.0, 3.0, 1.0], variance=variance, noise_variance=1.0)
+        one, other = (_taken(policy, prior, 300) for policy in (UCL(a=2.0), CorrelatedUCL(a=2.0, nu=nu)))
+        require(one == other, f"the two algorithms take other arms for variance {variance} and nu = {nu}")
+
+
+def _taken(policy: UCL | CorrelatedUCL, belief: GaussianBelief, steps: int) -> list[int]:
+    """Return the arms that a rule takes on one sequence of noise; arm i's mean reward is i / 4."""
+    taken: list[int] = []
+    for t, noise in enumerate(np.random.default_rng(20).standard_normal(steps).tolist(), 1):
+        taken.append(policy.choose(belief, t))
+        belief = belief.observe(taken[-1], taken[-1] / 4 + noise)
+    return taken
 
 
 RECORDS = (
@@ -180,8 +205,10 @@ RECORDS = (
         3,
         "Lemma 2 (difference of squares)",
         "(x - y)^2 >= c1 x^2 - c2 y^2 whenever (1 - c1)(1 + c2) >= 1.",
-        "c1 < 1 is needed too: both factors may be negative. For c1 > 1 the form is negative definite.",
-        "c1 = 3, c2 = -3, x = 1, y = 0 gives 1 >= 3; the eigenvalues of the form for random c1 below and above 1.",
+        "c1 < 1 is needed too: both factors may be negative. For c1 > 1 the form is negative definite, and negative "
+        "semidefinite where (1 - c1)(1 + c2) = 1.",
+        "c1 = 3, c2 = -3, x = 1, y = 0 gives 1 >= 3; the eigenvalues of the form for random c1 below and above 1, and "
+        "at equality, where one of them is 0.",
         check_squares,
     ),
     Erratum(
@@ -224,10 +251,11 @@ RECORDS = (
         20,
         "section 4.1, after the definition of the index",
         "For uncorrelated priors the correlated UCL algorithm reduces to the UCL algorithm.",
-        "Its index does. The algorithm does only if sigma_0^2 <= sigma_s^2 / nu: otherwise it first takes every arm "
+        "Its index does. The algorithm does if sigma_0^2 <= sigma_s^2 / nu, where it has no initialisation, or if "
+        "sigma_0^2 = inf, where the UCL algorithm takes every arm once first too. In between it takes every arm "
         "once, which the UCL algorithm need not.",
         "Two arms with variance 10, noise 1 and prior means 0 and -1000: equal indices, but only one algorithm takes "
-        "the second arm.",
+        "the second arm. Five arms, 300 steps on the same noise: the same arms for variances of 1, 1/nu and inf.",
         check_reduces,
     ),
 )

@@ -131,12 +131,32 @@ def _check_first_exponent(prior: Correlated, means: Array, beta: float, nu: floa
 
 
 def check_overestimated_best_arm() -> None:
-    """Show that the middle step of the first event's first case is false for an arm with many samples."""
+    """Show that the middle step of the first event's first case is false in general, and when it is true."""
     delta, under, n = 1.0, -5.0, 100  # delta^2, Delta m_i*, n_i*; sigma_s = 1
     z = UCL(a=1.5).width(np.arange(1, 1_001), 1)
     event = _log_tail(np.sqrt((n + delta) / n) * z - delta * under / math.sqrt(n))
     require((event > _log_tail(z - delta * under)).all(), "the printed middle step holds")
     require((event <= _log_tail(z)).all(), "P_1(t) is above alpha_t for fixed counts")
+    for below, number, width in ((0.0, 50, z), (-5.0, 1, z), (-0.1, 2, np.array([1.5]))):
+        holds = _middle_holds(1.0, below, number, width).all()
+        require(holds, f"the middle step fails for Delta m = {below} and n = {number}")
+    _check_when_the_middle_holds()
+
+
+def _check_when_the_middle_holds() -> None:
+    """Compare both tails with the condition on the shift, for random delta^2, Delta m < 0, n and z."""
+    values = np.exp(np.random.default_rng(18).normal(0, 2, (2_000, 4)))
+    for delta, under, n, z in zip(values[:, 0], -values[:, 1], np.ceil(values[:, 2]), values[:, 3], strict=True):
+        shift, room = -delta * under * (1 - 1 / math.sqrt(n)), z * (math.sqrt(1 + delta / n) - 1)
+        if abs(shift - room) > 1e-9 * (shift + room):
+            held = bool(_middle_holds(delta, under, n, np.array([z]))[0])
+            require(held == (shift <= room), f"the condition errs for delta^2 = {delta}, {under}, {n}, {z}")
+
+
+def _middle_holds(delta: float, under: float, n: float, z: Array) -> Array:
+    """Return whether the event's tail is within the printed middle one, for Delta m = under and sigma_s = 1."""
+    event = _log_tail(np.sqrt((n + delta) / n) * z - delta * under / math.sqrt(n))
+    return np.asarray(event <= _log_tail(z - delta * under))
 
 
 def _log_tail(w: Array) -> Array:
@@ -194,9 +214,12 @@ RECORDS = (
         18,
         "proof of Theorem 1, first event, first case (best arm not underestimated)",
         "P_1(t) <= P(z >= z_t - delta^2 Delta m_i* / sigma_s) <= alpha_t.",
-        "The middle bound is false for n_i* > 1: the shift is divided by sqrt(n_i*), so it is smaller. P_1(t) <= "
-        "alpha_t follows without it (for fixed counts).",
-        "delta^2 = 1, Delta m_i* = -5 sigma_s, n_i* = 100: both tails at every t up to 1,000.",
+        "The middle bound is false in general: the shift is divided by sqrt(n_i*), so it is smaller. It holds if and "
+        "only if delta^2 |Delta m_i*| (1 - 1/sqrt(n_i*)) <= sigma_s z_t (sqrt(1 + delta^2/n_i*) - 1), so for n_i* = 1 "
+        "or Delta m_i* = 0. P_1(t) <= alpha_t follows without it (for fixed counts).",
+        "delta^2 = 1, Delta m_i* = -5 sigma_s, n_i* = 100: both tails at every t up to 1,000. It holds for Delta m_i* "
+        "= 0, for n_i* = 1, and for delta^2 = 1, Delta m_i* = -0.1 sigma_s, n_i* = 2, z_t = 1.5; the condition on "
+        "random values.",
         check_overestimated_best_arm,
     ),
 )

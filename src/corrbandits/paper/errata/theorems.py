@@ -10,32 +10,42 @@ from corrbandits import theory
 from corrbandits.belief import Correlated, Independent
 from corrbandits.environments import GaussianBandit, landscapes
 from corrbandits.paper import reproduction
-from corrbandits.paper.audit import counterexample
+from corrbandits.paper.counterexample import COUNTEREXAMPLE_A, counterexample
 from corrbandits.paper.errata.record import Erratum, require
 from corrbandits.policies import UCL, CorrelatedUCL
 from corrbandits.simulation.simulator import simulate
 
 HORIZON, RUNS = 20_000, 16
+EPSILON = 0.05
 
 
 def check_eta() -> None:
+    """Simulate the counterexample with an a that section 3 demands, and with the least that Theorem 2's proof needs."""
+    c1 = (1 - EPSILON) / (1 + 1 - EPSILON)  # section 3's, with delta^2 = 1
+    least = 4 / 3 * (1 + 1 / (1 - EPSILON))
+    require(least < COUNTEREXAMPLE_A, f"section 3 demands an a above {least:.4g}, and it is {COUNTEREXAMPLE_A}")
+    _check_counterexample(COUNTEREXAMPLE_A, c1, printed=265.3)
+    _check_counterexample(1.5, 0.99, printed=141.8)
+
+
+def _check_counterexample(a: float, c1: float, printed: float) -> None:
     """Simulate the counterexample with the factor and without, and compare with the bounds on E[n_1]."""
     environment, prior = counterexample()
-    printed_index, plain = CorrelatedUCL(a=1.5, nu=1.0), CorrelatedUCL(a=1.5, nu=1.0, factor=False)
+    printed_index, plain = CorrelatedUCL(a=a, nu=1.0), CorrelatedUCL(a=a, nu=1.0, factor=False)
     policies = {"printed": (printed_index, prior), "plain": (plain, prior)}
     trace = simulate(policies, environment, HORIZON, RUNS, seed=12, progress=False)
     require(theory.initialisation(prior, 1.0) == [], "the counterexample has an initialisation")
     counts = trace.counts.values[:, :, 1]
     mean, error = counts.mean(axis=1), counts.std(axis=1, ddof=1) / math.sqrt(RUNS)
     bounds = {
-        version: float(theory.correlated_bound(environment, prior, printed_index, HORIZON, version, c1=0.99).total[1])
+        version: float(theory.correlated_bound(environment, prior, printed_index, HORIZON, version, c1=c1).total[1])
         for version in ("printed", "corrected")
     }
-    seen = f"E[n_1] is {mean[0]:.1f} +- {error[0]:.1f}, the bounds {bounds}"
-    require(abs(bounds["printed"] - 141.8) < 0.05, seen)
+    seen = f"for a = {a} E[n_1] is {mean[0]:.1f} +- {error[0]:.1f}, the bounds {bounds}"
+    require(abs(bounds["printed"] - printed) < 0.05, seen)
     require(mean[0] - 4 * error[0] > bounds["printed"], seen)
     require(mean[0] + 4 * error[0] < bounds["corrected"], seen)
-    allowed = float(theory.correlated_bound(environment, prior, plain, HORIZON, "corrected", c1=0.99).total[1])
+    allowed = float(theory.correlated_bound(environment, prior, plain, HORIZON, "corrected", c1=c1).total[1])
     require(
         mean[1] + 4 * error[1] < allowed, f"the plain index gives {mean[1]:.1f} +- {error[1]:.1f}, its bound {allowed}"
     )
@@ -119,8 +129,10 @@ RECORDS = (
         "(D_i' - B_i) x - N B_i D_i' = 0, D_i' = delta_cond_i^2 - s2/sigma_i^2(0). For the index without the factor "
         "the printed eta_i is right. As printed the theorem is false.",
         "Arm 0 on its own with mean 1; arm 1 with mean 0 and 20 arms with mean -50, these 21 equicorrelated at 0.999; "
-        "all variances 1, prior means right, nu = 1, T = 20,000, a = 1.5, c1 = 0.99. The printed bound on E[n_1] is "
-        "141.8; 16 runs average about 320, without the factor about 24. Margins: 4 standard errors.",
+        "all variances 1, prior means right, nu = 1, T = 20,000. Here delta^2 = 1; with epsilon = 0.05 section 3 has "
+        "c1 = 0.487 and demands a above 2.74. For a = 3.065 the printed bound on E[n_1] is 265.3; 16 runs average "
+        "about 534, the corrected bound is 1,994; without the factor the runs average about 49. With a = 1.5 and c1 "
+        "= 0.99, which the proof of Theorem 2 allows: 141.8, about 338, 1,301 and about 28. Margins: 4 standard errors.",
         check_eta,
     ),
     Erratum(

@@ -132,7 +132,8 @@ RECORDS = (
         "all variances 1, prior means right, nu = 1, T = 20,000. Here delta^2 = 1; with epsilon = 0.05 section 3 has "
         "c1 = 0.487 and demands a above 2.74. For a = 3.065 the printed bound on E[n_1] is 265.3; 16 runs average "
         "about 534, the corrected bound is 1,994; without the factor the runs average about 49. With a = 1.5 and c1 "
-        "= 0.99, which the proof of Theorem 2 allows: 141.8, about 338, 1,301 and about 28. Margins: 4 standard errors.",
+        "= 0.99, which the proof of Theorem 2 allows: 141.8, about 338, 1,301 and about 28. Margins: 4 standard "
+        "errors.",
         check_eta,
     ),
     Erratum(

@@ -1,6 +1,9 @@
 import dataclasses
+import functools
 import itertools
 import math
+import operator
+import pickle
 
 import mpmath
 import numpy as np
@@ -330,3 +333,19 @@ def test_distances_have_the_bits_of_scipys(dimensions, scale):
     x, y = scale * rng.standard_normal((513, dimensions)), scale * rng.standard_normal((129, dimensions))
     assert (_distances(x, y) == cdist(x, y)).all()
     assert (_distances(x, y, cityblock=True) == cdist(x, y, "cityblock")).all()
+
+
+def test_kernels_nested_too_deep_are_refused_and_those_allowed_can_be_used_in_every_way():
+    one = Exponential(1.0)
+    deep = functools.reduce(operator.add, [one] * 101)
+    for kernels in ([deep, one], [one] * 1_200):
+        with pytest.raises(ValueError, match="a kernel must be nested at most 100 deep, got more"):
+            functools.reduce(operator.add, kernels)
+    assert deep([0.0]).tolist() == [[101.0]]
+    assert hash(deep) == hash(pickle.loads(pickle.dumps(deep)))
+    assert deep.stretched(2.0)([0.0], [2.0]) == pytest.approx(101 * np.exp(-1))
+    assert repr(deep).count("Exponential") == 101
+    many = [one] * 1_024
+    while len(many) > 1:
+        many = [one + other for one, other in zip(many[::2], many[1::2], strict=True)]
+    assert many[0]([0.0]).tolist() == [[1024.0]]

@@ -107,7 +107,7 @@ def test_show_draws_a_map_of_a_grid(ok):
     out = ok("show", "meadow")
     assert max(map(len, out.splitlines())) <= 80
     top = next(line for line in out.splitlines() if line.startswith("200  "))
-    assert top.endswith("B█")
+    assert top.endswith("*█")
     assert "\x1b" not in out
     assert "WARNING" not in out
 

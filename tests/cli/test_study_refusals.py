@@ -31,7 +31,7 @@ BAD = [
     ((*CREATE, "--distance", "far"), "one of euclidean"),
     ((*CREATE, "--length", "3", "--length", "4"), "entries"),
     ((*CREATE, "--prior-sd", "-1"), "above 0"),
-    ((*CREATE, "--policy", "thomson"), "Did you mean Thompson?"),
+    ((*CREATE, "--policy", "thomson"), "Did you mean Thompson ("),
     ((*CREATE, "--policy", "BayesUCB"), "--set horizon=..."),
     ((*CREATE, "--set", "b=3"), "(K, a)"),
     ((*CREATE, "--set", "a"), "name=value"),
@@ -67,7 +67,7 @@ def test_bad_input_is_refused_before_anything_is_made(refused, arguments, said, 
         ("name,x,y,prior_sd\na,1,2,-1\n", "line 2: column 'prior_sd' must be at least 0"),
         ("name,y\na,1\n", "'x'"),
         ("name,longitude\na,1\n", "'latitude'"),
-        ("name;x;y\na;1;2\n", "commas"),
+        ("name;x;y\na;1;2;3\n", "semicolons"),
         ("", "the file is empty"),
         ("name,x,y\n", "expected rows"),
     ],
@@ -113,7 +113,7 @@ def test_wrong_words_to_a_study_are_refused(ok, refused):
     ):
         assert said in refused(*command), command
     ok("tell", "meadow", "1", "2")
-    assert "amend(1, 3.0)" in refused("tell", "meadow", "1", "3")
+    assert "corrbandits study amend meadow 1 3" in refused("tell", "meadow", "1", "3")
 
 
 NAMES = [

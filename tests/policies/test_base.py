@@ -133,3 +133,25 @@ def test_a_rule_of_ones_own_needs_neither_threshold_nor_schedule(policy, arms, i
     trace = simulate({"own": (policy, Independent(noise_variance=1.0, arms=3))}, bandit, 7)
     assert trace.arms.values[0, 0].tolist() == arms
     assert trace.initialisation.item() == initial
+
+
+class Undefined(IndexPolicy):
+    """Has an index that is no number, of some arms."""
+
+    def __init__(self, *arms):
+        self.arms = list(arms)
+
+    def index(self, belief, t):
+        index = np.arange(float(belief.arms))
+        index[self.arms] = np.nan
+        return index
+
+
+def test_an_index_that_is_no_number_is_never_the_largest():
+    prior = Independent(variance=1.0, noise_variance=1.0, arms=3)
+    for arms in ((0, 1, 2), (1,)):
+        with pytest.raises(ValueError, match=rf"an index must be a number for every arm, got nan for arm {arms[0]}"):
+            Undefined(*arms).choose(prior, 1)
+        with pytest.raises(ValueError, match="an index must be a number"):
+            simulate({"own": (Undefined(*arms), prior)}, GaussianBandit([0.0, 1.0, 2.0], 1.0), 7)
+    assert Undefined(1).choose(prior, 1, allowed=[0, 2]) == 2  # of arms that are not asked for nothing is asked

@@ -1,12 +1,20 @@
+import time
 import tomllib
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corrbandits._shell.csv import numeric_column, places, read_columns, read_text
+from corrbandits._shell.csv import numeric_column, places, read_columns
+from corrbandits._shell.numbers import NUMBER
+from corrbandits._shell.texts import near, printable, read_text
 from corrbandits._shell.toml import key_lines, read_toml
+
+
+class RefusalError(ValueError):
+    pass
 
 
 @pytest.fixture
@@ -57,7 +65,9 @@ def test_only_finite_decimal_numbers_are_numbers(csv, entry):
         ("x,,y\n1,2,3\n", r"line 1: expected a name for column 2, but it is empty"),
         ("x,y\n1,2\n3\n", r"line 3: expected 2 entries, one per column, got 1"),
         ("x,y\n1,2\n\n3,5,1\n", r"line 4: expected 2 entries, .* got 3. .* decimals take a point"),
-        ("x;y\n1;2\n", r"line 1: expected names separated by commas, got 'x;y'"),
+        ("x;y\n1;2;3\n", r"line 2: expected 2 entries, one per column, got 3\. .*apart by semicolons"),
+        (b"PK\x03\x04\x14\x00rest of a workbook", r"expected a text file, got a spreadsheet \(\.xlsx.*save .* as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", r"expected a text file, got a spreadsheet \(\.xls\)"),
         ('x,y\n1,2\n"3,4\n5,6\n', r"line 3: expected entries separated by commas, .*Close every double quote"),
         ('x,y\n1,2\n"3"3,4\n', r"line 3: expected entries separated by commas"),
         (b"x,y\n1,2\n\xff\xfe,4\n", r"line 3: expected text in UTF-8, got the byte 0xff. Save it as UTF-8"),
@@ -65,7 +75,7 @@ def test_only_finite_decimal_numbers_are_numbers(csv, entry):
     ],
 )
 def test_a_broken_csv_is_refused_with_its_line_and_the_remedy(csv, content, message):
-    with pytest.raises(ValueError, match=r"sites\.csv, " + message):
+    with pytest.raises(ValueError, match=r"sites\.csv[,:] " + message):
         read_columns(csv(content))
 
 
@@ -81,6 +91,98 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path):
         read_columns(tmp_path)
     with pytest.raises(ValueError, match="expected a text file, but it cannot be read"):
         read_text("a\0b")
+
+
+HALVES = {"a": [0.5, -12.25], "b": [0.125, 3.0]}  # name: x, y
+
+AS_PEOPLE_HAVE_THEM = {
+    "semicolons and decimal commas": "name;x;y\na;0,5;-12,25\nb;,125;3\n",
+    "tabs": "name\tx\ty\na\t0.5\t-12.25\nb\t0.125\t3\n",
+    "tabs and decimal commas": "name\tx\ty\na\t0,5\t-12,25\nb\t0,125\t3\n",
+    "what a spreadsheet says first": "sep=;\nname;x;y\na;0,5;-12,25\nb;0,125;3\n",
+    "a byte order mark": "\ufeffname;x;y\na;0,5;-12,25\nb;0,125;3\n",
+    "capitals": "NAME,X,Y\na,0.5,-12.25\nb,0.125,3\n",
+    "columns and rows of a field": "Plot,Row,Col\na,-12.25,0.5\nb,3,0.125\n",
+    "column and row": "plot,column,row\na,0.5,-12.25\nb,0.125,3\n",
+    "every line in quotes": '"name,x,y"\n"a,0.5,-12.25"\n"b,0.125,3"\n',
+    "every entry in quotes": '"name";"x";"y"\n"a";"0,5";"-12,25"\n"b";"0,125";"3"\n',
+    "single quotes": "'name','x','y'\n'a','0.5','-12.25'\n'b','0.125','3'\n",
+    "empty columns and rows at the end": "name;x;y;;\na;0,5;-12,25;;\nb;0,125;3;;\n;;;;\n",
+    "a separator within a heading": "name;x;y;soil, dry\na;0,5;-12,25;1\nb;0,125;3;2\n",
+}
+
+
+@pytest.mark.parametrize("content", AS_PEOPLE_HAVE_THEM.values(), ids=AS_PEOPLE_HAVE_THEM)
+def test_a_file_is_read_as_people_have_it(csv, content):
+    path = csv(content)
+    columns = read_columns(path)
+    names = [name for _, name in columns[columns.heading("name")]]
+    assert dict(zip(names, places(columns, path).tolist(), strict=True)) == HALVES
+
+
+@pytest.mark.parametrize("header", ["Lat,Lon", "LATITUDE,long", "lat,lng", "latitude,longitude"])
+def test_other_words_for_latitude_and_longitude(csv, header):
+    path = csv(f"Plot,{header},x\na,52.5,13.25,7\n")
+    assert list(read_columns(path).axes()) == ["latitude", "longitude"]
+    assert places(read_columns(path), path).tolist() == [[52.5, 13.25]]
+
+
+def test_one_of_a_pair_of_other_words_is_no_place_and_a_column_of_the_very_name_comes_first(csv):
+    assert places(read_columns(csv("name,row\na,1\n")), "sites.csv") is None
+    assert places(read_columns(csv("name,x,row\na,1,2\n")), "sites.csv").tolist() == [[1.0]]
+    assert places(read_columns(csv("name,x,y,row,col\na,1,2,3,4\n")), "sites.csv").tolist() == [[1.0, 2.0]]
+    assert read_columns(csv("X,x\n1,2\n")).heading("x") == "x"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("x\ty\n1,234\t1\n2\t1\n", r"line 2: column 'x' must have decimals that are no thousands, got '1,234'"),
+        ("x;y\n1,5;1\n1.5;1\n", r"line 2: column 'x' must have its decimals .*got both, '1,5' and '1\.5'"),
+        ("x;y\n1.234,5;1\n", r"line 2: column 'x' must hold finite numbers"),
+        ('x,y\n"1,5",1\n', r"line 2: column 'x' must hold finite numbers .*got '1,5'\. Decimals take a point"),
+    ],
+)
+def test_numbers_that_could_be_read_in_two_ways_are_refused(csv, content, message):
+    path = csv(content)
+    with pytest.raises(ValueError, match=rf"sites\.csv, {message}"):
+        numbers(path, "x")
+
+
+def seconds(work):
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
+
+
+def test_the_time_to_refuse_a_long_number_grows_with_its_length_alone():
+    few, many = ("1" * n + "x" for n in (20_000, 2_000_000))
+    assert NUMBER.fullmatch(few) is None
+    assert seconds(lambda: NUMBER.fullmatch(many)) < 5.0  # by squares it was ten seconds for the first
+
+
+def test_long_keys_are_refused_before_anything_grows_with_the_square_of_them(tmp_path):
+    path = tmp_path / "deep.toml"
+    for text in ("[" + ".".join("a" * 20_000) + "]\n", "x = 1\n" + " . ".join("a" * 20_000) + " = 1\n"):
+        path.write_text(text)
+        tracemalloc.start()
+        with pytest.raises(RefusalError, match=r"deep\.toml, line [12]: a key must have at most 50 parts, got more"):
+            read_toml(path, RefusalError)
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(text) + 100_000
+        tracemalloc.stop()
+    path.write_text(".".join("a" * 50) + " = 1\nlist = [" + "1.5, " * 5000 + "]\n" + "b" * 100_000 + " = 1\n")
+    assert read_toml(path, RefusalError).lines[("a",) * 50] == 1
+
+
+def test_what_a_terminal_would_obey_is_written_out():
+    assert printable("\x1b]0;owned\x07 \x9b2J \u202e \u2028 a\u200db Ærø\n") == (
+        "\\x1b]0;owned\\x07 \\x9b2J \\u202e \\u2028 a\u200db Ærø\n"
+    )
+
+
+def test_a_word_is_near_another_whatever_its_capitals_and_not_among_very_many():
+    assert near("MEDOW", ["meadow", "hill"]) == ["meadow"]
+    assert near("a1", [f"a{k}" for k in range(20_000)]) == []
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -204,10 +306,6 @@ def test_no_key_is_missed_and_none_is_made_up(document):
 
 
 # --- a TOML file as a table ---
-
-
-class RefusalError(ValueError):
-    pass
 
 
 @pytest.fixture

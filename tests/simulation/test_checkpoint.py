@@ -207,7 +207,7 @@ def test_a_link_in_the_directory_is_replaced_and_what_it_names_stays(tmp_path):
 
 
 def test_what_a_kill_left_half_written_is_no_hindrance_and_is_removed_in_time(tmp_path):
-    fresh, old = tmp_path / ".0-0-1.npz.abc.partial", tmp_path / ".0-1-2.npz.def.partial"
+    fresh, old = tmp_path / f".{'a' * 32}.partial", tmp_path / f".0-1-2.npz.{'d' * 32}.partial"
     for path in (fresh, old):
         path.write_bytes(b"half")
     os.utime(old, (0, 0))

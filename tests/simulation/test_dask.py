@@ -402,6 +402,30 @@ def test_a_scheduler_that_dies_is_one_message(tmp_path):
     assert len(said.splitlines()) == 1, said
 
 
+def test_a_scheduler_that_is_frozen_is_noticed_and_can_be_left(tmp_path):
+    (tmp_path / "my.toml").write_text(EXPERIMENT)
+    impatient = (
+        "import sys; from corrbandits.simulation import dask; dask.PATIENCE_SECONDS = 2; "
+        "from corrbandits.cli.entry import main; main()"
+    )
+    with running(tmp_path, workers=1) as (address, (scheduler, _)), (tmp_path / "said").open("w") as said:
+        command = [sys.executable, "-c", impatient, "simulate", "my.toml", "--checkpoint", "saved", "--dask", address]
+        child = subprocess.Popen(command, cwd=tmp_path, stdout=said, stderr=said)
+        assert until(lambda: saved_in(tmp_path / "saved") >= 3)
+        scheduler.send_signal(signal.SIGSTOP)
+        try:
+            assert until(lambda: "has not for 2 s: it is frozen" in (tmp_path / "said").read_text(), seconds=30)
+            child.send_signal(signal.SIGINT)
+            assert child.wait(timeout=30) == 130
+        finally:
+            scheduler.send_signal(signal.SIGCONT)
+            child.kill()
+            child.wait()
+    lines = (tmp_path / "said").read_text().splitlines()
+    assert lines[0].startswith(f"corrbandits: the Dask scheduler must answer, but {address} has not")
+    assert len(lines) == 3, lines  # and what is saved, and that it was stopped
+
+
 def refused(monkeypatch, capsys, directory, *arguments):
     (directory / "my.toml").write_text(EXPERIMENT)
     monkeypatch.chdir(directory)

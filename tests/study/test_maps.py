@@ -188,11 +188,11 @@ def test_the_map_of_a_terminal_has_north_up():
     grid = lattice(Arms.of(columns(GRID)))
     means = np.array([10.0 * y for _, y in GRID])
     assert lines(TerminalMap(grid, means, best=2, open=(3, 2))) == [
-        "2  Bo██████",
+        "2  *o██████",
         "   ▒▒▒▒▒▒▒▒",
         "0  ··o·····",
         "   0      3",
-        "··░░▒▒▓▓██  mean from 0 to 20; B the best so far, o a trial is open",
+        "··░░▒▒▓▓██  mean from 0 to 20; * the best so far, o a trial is open",
     ]
 
 
@@ -207,8 +207,8 @@ def test_holes_and_unknown_arms_differ_in_a_terminal():
     means = np.full(11, np.nan)
     means[0] = 5.0
     text = lines(TerminalMap(grid, means, best=0, open=()))
-    assert text[:3] == ["2  ????????", "   ??  ????", "0  B▒??????"]
-    assert text[-1] == "··░░▒▒▓▓██  every mean is 5; B the best so far, ? nothing is known"
+    assert text[:3] == ["2  ????????", "   ??  ????", "0  *▒??????"]
+    assert text[-1] == "··░░▒▒▓▓██  every mean is 5; * the best so far, ? nothing is known"
 
 
 @pytest.mark.parametrize("shape", [(400, 400), (1, 1000), (1000, 1), (36, 36), (75, 30), (100, 2)])
@@ -219,7 +219,7 @@ def test_any_grid_fits_the_terminal(shape, width):
     text = lines(TerminalMap(grid, np.arange(float(len(points))), best=0, open=(5,)), width)
     assert max(map(len, text[:-2])) <= width
     assert len(text) <= 45
-    assert any("B" in line for line in text[:-3])
+    assert any("*" in line for line in text[:-3])
     if shape == (400, 400):
         assert text[-1].startswith("each character is the average of ")
 
@@ -228,7 +228,7 @@ def test_a_map_in_colours_has_the_same_marks():
     grid = lattice(Arms.of(columns(GRID)))
     chart = TerminalMap(grid, np.arange(12.0), best=2, open=(3,))
     coloured = chart.lines(80, colour=True)
-    assert [line.plain[3:] for line in coloured[:3]] == ["B       ", "        ", "  o     "]
+    assert [line.plain[3:] for line in coloured[:3]] == ["*       ", "        ", "  o     "]
     assert len({str(span.style) for line in coloured[:3] for span in line.spans}) > 5
     assert not any(sign in line.plain for line in coloured for sign in SHADES)
 
@@ -361,7 +361,7 @@ def test_a_terminal_shows_200_scattered_arms_as_a_surface(begin):
     right = [shade for row in shades for shade in row[-16:] if shade >= 0]
     assert np.mean(left) < 1.0
     assert np.mean(right) > 3.0
-    row = next(k for k, line in enumerate(picture) if "B" in line)
+    row = next(k for k, line in enumerate(picture) if "*" in line)
     assert row / len(picture) == pytest.approx(1 - best[1] / 600, abs=0.1)
     assert sum(sign >= 0 for row in shades for sign in row) > 0.9 * sum(len(row) for row in shades)
 
@@ -371,7 +371,7 @@ def test_what_is_far_from_every_arm_stays_empty():
     made = scattered_map(Arms.of(columns(points.tolist())), np.arange(80.0), 79, [0])
     text = [str(line) for line in made.lines(80, colour=False)]
     assert 40 < len("".join(text[:-3])) - "".join(text[:-3]).count(" ") < 400
-    assert sum("B" in line for line in text[:-3]) == sum("o" in line for line in text[:-3]) == 1
+    assert sum("*" in line for line in text[:-3]) == sum("o" in line for line in text[:-3]) == 1
 
 
 @pytest.mark.parametrize(

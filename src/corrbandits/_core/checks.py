@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import unicodedata
 from dataclasses import fields
 from typing import Any
 
@@ -60,9 +61,9 @@ def number(name: str, value: Any, *, above: float = -np.inf, up_to: float = np.i
     return x
 
 
-def integer(name: str, value: Any, *, least: int) -> int:
-    """Return a whole number of 64 bits, at least `least`; a bool or a float is refused."""
-    if type(value) is int and least <= value <= MOST:
+def integer(name: str, value: Any, *, least: int, most: int = MOST) -> int:
+    """Return a whole number of 64 bits, from `least` to `most`; a bool or a float is refused."""
+    if type(value) is int and least <= value <= most:
         return value
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be a whole number, got {value!r}.")
@@ -72,8 +73,8 @@ def integer(name: str, value: Any, *, least: int) -> int:
         raise TypeError(f"{name} must be a whole number, got {_show(value)}.") from None
     if n < least:
         raise ValueError(f"{name} must be at least {least}, got {n}.")
-    if n > MOST:
-        raise ValueError(f"{name} must be at most {MOST}, got {_show(n)}.")
+    if n > most:
+        raise ValueError(f"{name} must be at most {most if most == MOST else f'{most:,}'}, got {_show(n)}.")
     return n
 
 
@@ -89,6 +90,12 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be text, got {_show(value)}.")
     return value
+
+
+def unprintable(character: str) -> bool:
+    """Return whether a character is for control, not for reading; those that join letters are for reading."""
+    category = unicodedata.category(character)
+    return (category[0] == "C" or category in ("Zl", "Zp")) and character not in "\u200c\u200d"
 
 
 def arm(value: Any, arms: int) -> int:

@@ -1,113 +1,234 @@
-"""CSV files: columns by name, with errors that name the line."""
+"""CSV files as people have them: columns by name, with errors that name the line.
+
+Entries are apart by commas, semicolons or tabs, whichever the header shows; where it is not the comma, decimals may
+have one. Headings may be in capitals, and `HEADINGS` lists other words for what this package calls otherwise.
+"""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import final
 
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import NUMBER
+from corrbandits._shell.texts import read_text
 
 Column = Sequence[tuple[int, str]]
 """The entries of a column, each with the line of the file on which its row begins."""
 
-# ASCII digits and a point: float() also takes 1_000, which no spreadsheet means
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+Row = tuple[int, list[str]]
+
+SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
+HEADINGS = {
+    "latitude": ("lat",),
+    "longitude": ("lon", "long", "lng"),
+    "name": ("plot",),
+}
+"""Other headings that a column may have, if there is none of the name that it has here."""
+
+GRID = (("col", "row"), ("column", "row"))
+"""Other headings of x and y, if there is no x; both or none."""
+
+AXES = (("latitude", "longitude"), ("x", "y"), ("x",))
+"""Columns that say where the rows lie, those taken first where there are several."""
+
+_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}", re.ASCII)
+_SAID = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)  # a first line that spreadsheets write
 
 
-def read_columns(path: str | os.PathLike[str]) -> dict[str, Column]:
-    """Return the columns of a CSV file (UTF-8, commas, a header, one row per arm) by name; blank lines are skipped."""
-    rows = _rows(path)
+@final
+class Columns(dict[str, Column]):
+    """The columns of a file by their headings, and what separates its entries."""
+
+    def __init__(self, columns: Mapping[str, Column], separator: str = ",") -> None:
+        super().__init__(columns)
+        self.separator = separator
+
+    def heading(self, name: str) -> str | None:
+        """Return the heading of the column that is meant by a name: the same, in other capitals, or another word.
+
+        >>> Columns({"Plot": [], "LON": [], "Yield": []}).heading("longitude")
+        'LON'
+        """
+        return next(filter(None, map(self.exact, (name, *HEADINGS.get(name, ())))), None)
+
+    def exact(self, name: str) -> str | None:
+        """Return the heading that is this name, in capitals or not; None if there is none."""
+        return name if name in self else next((heading for heading in self if _plain(heading) == _plain(name)), None)
+
+    def axes(self) -> dict[str, str]:
+        """Return the headings of the columns that say where rows lie, by the names of their axes; none if none do.
+
+        >>> Columns({"Row": [], "Col": [], "soil": []}).axes()
+        {'x': 'Col', 'y': 'Row'}
+        """
+        for names in AXES:
+            found = {name: self.heading(name) for name in names}
+            if all(found.values()) or self.exact(names[-1]):  # of a pair, the other one will be missed
+                return {name: heading or name for name, heading in found.items()}
+        pairs = ([self.exact(word) for word in pair] for pair in GRID)
+        return next((dict(zip(("x", "y"), map(str, pair), strict=True)) for pair in pairs if all(pair)), {})
+
+
+def read_columns(path: str | os.PathLike[str]) -> Columns:
+    """Return the columns of a CSV file (UTF-8, a header, one row per arm) by heading; blank rows are skipped."""
+    rows, separator = _rows(path)
     if not rows:
         raise ValueError(f"{path}, line 1: expected a header with the names of the columns, but the file is empty.")
-    (header_line, entries), *body = rows
+    (header_line, entries), *body = _without_blank_columns(rows)
     header = [entry.strip() for entry in entries]
     _check_header(header, f"{path}, line {header_line}")
     for line, row in body:
         if len(row) != len(header):
+            comma = "; decimals take a point" if separator == "," else ""
             raise ValueError(
-                f"{path}, line {line}: expected {len(header)} entries, one per column, got {len(row)}. "
-                "An entry with a comma in it needs double quotes; decimals take a point."
+                f"{path}, line {line}: expected {len(header)} entries, one per column, got {len(row)}. The header has "
+                f"them apart by {SEPARATORS[separator]}: an entry with one in it needs double quotes{comma}."
             )
     if not body:
         raise ValueError(f"{path}, line {header_line}: expected rows below the header, one per arm, got none.")
-    return {name: [(line, row[k]) for line, row in body] for k, name in enumerate(header)}
+    return Columns({name: [(line, row[k]) for line, row in body] for k, name in enumerate(header)}, separator)
 
 
-def numeric_column(columns: Mapping[str, Column], name: str, path: str | os.PathLike[str]) -> Array:
+def numeric_column(columns: Columns, name: str, path: str | os.PathLike[str]) -> Array:
     """Return a column as finite numbers."""
-    if name not in columns:
+    heading = columns.heading(name)
+    if heading is None:
         known = ", ".join(columns)
         raise ValueError(
             f"{path}: expected a column {name!r} in the header, but its columns are {known}. Rename one or add it."
         )
-    return np.array([finite_number(text, f"{path}, line {line}: column {name!r}") for line, text in columns[name]])
+    column = with_points(columns, heading, path)
+    return np.array([finite_number(text, f"{path}, line {line}: column {heading!r}") for line, text in column])
+
+
+def number_or_text(columns: Columns, heading: str, path: str | os.PathLike[str]) -> list[float | str | None]:
+    """Return a column as numbers, None where there is no entry, if all its entries are numbers; otherwise as text."""
+    texts = [text.strip() for _, text in columns[heading]]
+    filled = [(line, text) for line, text in columns[heading] if text.strip()]
+    if not filled or any(_CODE.match(text.strip()) for _, text in filled):
+        return list(texts)
+    try:
+        found = iter(numeric_column(Columns({heading: filled}, columns.separator), heading, path).tolist())
+    except ValueError:
+        return list(texts)
+    return [next(found) if text else None for text in texts]
+
+
+def places(columns: Columns, path: str | os.PathLike[str]) -> Array | None:
+    """Return where the rows lie: latitude and longitude, x and y, or x alone; None where there are no such columns."""
+    axes = columns.axes()
+    return np.stack([numeric_column(columns, heading, path) for heading in axes.values()], axis=1) if axes else None
+
+
+_CODE = re.compile(r"\+|[+-]?0\d", re.ASCII)  # 007 is a name, not a number
+
+
+def _rows(path: str | os.PathLike[str]) -> tuple[list[Row], str]:
+    """Return the rows that are not blank, each with the line it begins on, and what separates their entries."""
+    text, skipped = read_text(path), 0
+    if said := _SAID.match(text.partition("\n")[0]):
+        text, skipped = text.partition("\n")[2], 1
+    begun = text.lstrip("\r\n")
+    header = begun.splitlines()[0] if begun else ""
+    separators = [said[1]] if said else sorted(SEPARATORS, key=lambda mark: -_unquoted(header).count(mark))
+    tried = []
+    for mark in [mark for mark in separators if said or mark in _unquoted(header)] or [","]:
+        rows = _unwrapped(_parsed(text, mark, path, skipped))
+        tried.append((rows, mark))
+        if len({len(row) for _, row in rows}) == 1:
+            break
+    else:
+        return tried[0]
+    return tried[-1]
+
+
+def _unquoted(line: str) -> str:
+    return re.sub(r'"[^"]*"', "", line)
+
+
+def _parsed(text: str, separator: str, path: str | os.PathLike[str], skipped: int) -> list[Row]:
+    """Return the rows that are not blank; a quoted entry may span several lines."""
+    quote = "'" if re.match(rf"\s*'[^'\n]*'\s*({re.escape(separator)}|\n|\r|$)", text) else '"'
+    reader = csv.reader(
+        io.StringIO(text, newline=""), strict=True, skipinitialspace=True, delimiter=separator, quotechar=quote
+    )
+    rows, line = [], 1 + skipped
+    try:
+        for row in reader:
+            if row and (len(row) == 1 or any(entry.strip() for entry in row)):
+                rows.append((line, row))
+            line = reader.line_num + 1 + skipped
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}, line {line}: expected entries separated by {SEPARATORS[separator]}, got this: {error}. "
+            "Close every double quote; within quotes, write it twice."
+        ) from None
+    return rows
+
+
+def _unwrapped(rows: list[Row]) -> list[Row]:
+    """Return rows whose whole lines were in quotes as what is within."""
+    if not rows or any(len(row) > 1 for _, row in rows) or not (inside := re.search(r"[,;\t]", rows[0][1][0])):
+        return rows
+    return [(line, next(csv.reader([row[0]], skipinitialspace=True, delimiter=inside[0]))) for line, row in rows]
+
+
+def _without_blank_columns(rows: list[Row]) -> list[Row]:
+    """Return rows without those at the end in which nothing stands, which spreadsheets leave behind."""
+    width = len(rows[0][1])
+    if any(len(row) != width for _, row in rows):
+        return rows
+    while width > 1 and not any(row[width - 1].strip() for _, row in rows):
+        width -= 1
+    return [(line, row[:width]) for line, row in rows]
+
+
+def _check_header(header: list[str], where: str) -> None:
+    for k, name in enumerate(header):
+        if not name:
+            raise ValueError(f"{where}: expected a name for column {k + 1}, but it is empty. Name or remove it.")
+        if name in header[:k]:
+            raise ValueError(f"{where}: expected different names, but two columns are called {name!r}. Rename one.")
+
+
+def with_points(columns: Columns, heading: str, path: str | os.PathLike[str]) -> Column:
+    """Return a column with points for its decimal commas; refuse one of which nobody can tell what its commas are."""
+    column, separator = columns[heading], columns.separator
+    commas = [(line, text) for line, text in column if _COMMA.fullmatch(text.strip())]
+    if not commas or separator == ",":
+        return column
+    where = f"{path}, line {commas[0][0]}: column {heading!r}"
+    pointed = next((text for _, text in column if "." in text), None)
+    if pointed is not None:
+        raise ValueError(
+            f"{where} must have its decimals after a point or after a comma, got both, {commas[0][1].strip()!r:.60} "
+            f"and {pointed.strip()!r:.60}. Write all of them alike, without marks between thousands."
+        )
+    if separator == "\t" and all(_THOUSANDS.fullmatch(text.strip()) for _, text in commas):
+        raise ValueError(
+            f"{where} must have decimals that are no thousands, got {commas[0][1].strip()!r:.60}, which may be either. "
+            "Write decimals with a point, and nothing between thousands."
+        )
+    return [(line, text.replace(",", ".")) for line, text in column]
 
 
 def finite_number(text: str, where: str) -> float:
     """Return the number that an entry says, with a point for the decimals."""
     number = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{where} must hold finite numbers such as 1.5, got {text!r:.60}. Correct it.")
+        comma = " Decimals take a point here." if _COMMA.fullmatch(text.strip()) else ""
+        raise ValueError(f"{where} must hold finite numbers such as 1.5, got {text!r:.60}.{comma} Correct it.")
     return number
 
 
-def places(columns: Mapping[str, Column], path: str | os.PathLike[str]) -> Array | None:
-    """Return where the rows lie: latitude and longitude, x and y, or x alone; None where there are no such columns."""
-    for names in (("latitude", "longitude"), ("x", "y"), ("x",)):
-        if names[-1] in columns:
-            return np.stack([numeric_column(columns, name, path) for name in names], axis=1)
-    return None
-
-
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return the text of a UTF-8 file, with or without a byte order mark."""
-    unreadable = f"{path}: expected a text file, but it cannot be read"
-    try:
-        content = Path(path).read_bytes().removeprefix(codecs.BOM_UTF8)
-    except OSError as error:
-        raise type(error)(f"{unreadable} ({error.strerror}). Check its name and folder.") from None
-    except ValueError as error:
-        raise ValueError(f"{unreadable} ({error}). Check its name.") from None
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path}, line {line}: expected text in UTF-8, got the byte {content[error.start]:#04x}. "
-            "Save it as UTF-8 (in a spreadsheet: CSV UTF-8)."
-        ) from None
-
-
-def _rows(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not blank, each with the line it begins on (a quoted entry may span several)."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True, skipinitialspace=True)
-    rows, line = [], 1
-    try:
-        for row in reader:
-            if row:
-                rows.append((line, row))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise ValueError(
-            f"{path}, line {line}: expected entries separated by commas, got this: {error}. "
-            "Close every double quote; within quotes, write it twice."
-        ) from None
-    return rows
-
-
-def _check_header(header: list[str], where: str) -> None:
-    if len(header) == 1 and re.search(r"[;\t]", header[0]):
-        raise ValueError(f"{where}: expected names separated by commas, got {header[0]!r}. Save it with commas.")
-    for k, name in enumerate(header):
-        if not name:
-            raise ValueError(f"{where}: expected a name for column {k + 1}, but it is empty. Name or remove it.")
-        if name in header[:k]:
-            raise ValueError(f"{where}: expected different names, but two columns are called {name!r}. Rename one.")
+def _plain(heading: str) -> str:
+    return re.sub(r"[\s_]+", "_", heading.strip().casefold())

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""ASCII digits and a point: float() also takes 1_000, which no spreadsheet means."""
 
 LARGEST = 1e9
 """Numbers from here on are written with an exponent."""
@@ -23,9 +27,18 @@ def number(x: float, digits: int = 3) -> str:
     if math.isinf(x):
         return "∞" if x > 0 else "-∞"
     rounded = float(f"{x:.{digits}g}") + 0.0  # no -0
-    if abs(rounded) >= LARGEST:
-        return f"{rounded:.{digits}g}"
-    return f"{rounded:,.0f}" if abs(rounded) >= 10**digits else f"{rounded:,g}"
+    if abs(rounded) >= LARGEST or abs(rounded) < 10**digits:
+        return f"{rounded:,.{digits}g}"
+    return f"{rounded:,.0f}"
+
+
+def exact(x: float) -> str:
+    """Return a number with all its digits and no more, as rewards are shown.
+
+    >>> exact(1000.0), exact(31.2), exact(-1234567.125), exact(0.1), exact(1e300), exact(float("nan"))
+    ('1,000', '31.2', '-1,234,567.125', '0.1', '1e+300', '–')
+    """
+    return f"{x:,}".removesuffix(".0") if math.isfinite(x) else number(x)
 
 
 def span(low: float, high: float, digits: int = 3) -> str:

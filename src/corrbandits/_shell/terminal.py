@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from corrbandits._shell.texts import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -31,9 +33,9 @@ def table(headings: Iterable[str], rows: Iterable[Sequence[str]], left: int = 1,
 
     made = Table(title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, **options)
     for k, heading in enumerate(headings):
-        made.add_column(heading, justify="left" if k < left else "right", overflow="fold", no_wrap=k >= left)
+        made.add_column(printable(heading), justify="left" if k < left else "right", overflow="fold", no_wrap=k >= left)
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(printable, row))
     return made
 
 
@@ -67,7 +69,7 @@ def lines(part: Table) -> str:
 
 def say(sentences: Iterable[str]) -> None:
     """Print sentences, each on its own line: folded between words on a terminal, whole in a file or a pipe."""
-    for sentence in sentences:
+    for sentence in map(printable, sentences):
         if _fits(sentence):  # then rich, which takes long to load, has nothing to do
             sys.stdout.write(_writable(sentence, sys.stdout.encoding or "utf-8") + "\n")
         else:
@@ -84,7 +86,7 @@ def show(parts: Iterable[Any], where: Console) -> None:
     """Print parts one after another; characters that cannot be written are replaced."""
     with where.capture() as captured:
         for part in parts:
-            where.print(part)
+            where.print(printable(part) if isinstance(part, str) else part)
     lines = _writable(captured.get(), where.encoding).splitlines()
     where.file.write("".join(f"{line.rstrip(' ')}\n" for line in lines))
 

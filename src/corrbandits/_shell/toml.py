@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -12,9 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, final
 
-from corrbandits._shell.csv import read_text
+from corrbandits._core.checks import unprintable
+from corrbandits._shell.texts import near, read_text
 
 KeyPath = tuple[str, ...]
+LONGEST_NAME = 200
+MOST_DEEP = 50
+"""A key may have so many parts."""
+
 T = TypeVar("T")
 
 _TOML_TOKEN = re.compile(
@@ -23,6 +27,9 @@ _TOML_TOKEN = re.compile(
     r"#[^\n]*|[\[\]{}=,\n]|[\w+:-]+",
     re.DOTALL,
 )
+
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_DEEP},}}+")
 
 
 @final
@@ -48,8 +55,7 @@ class Table:
         """Refuse keys that are not allowed, and true or false as a value of any key except the flags."""
         for key, value in self.values.items():
             if key not in allowed:
-                kind, near = "key" if self.path else "table", _near(key, allowed)
-                meant = f" Did you mean {near!r}?" if near else ""
+                kind, meant = "key" if self.path else "table", _meant(key, allowed)
                 raise self.error(f"there is no {kind} {key!r}.{meant} The {kind}s here are {', '.join(allowed)}.", key)
             if key in flags and not isinstance(value, bool):
                 raise self.error(f"{key} must be true or false, without quotes, got {value!r:.60}.", key)
@@ -59,9 +65,9 @@ class Table:
     def need(self, key: str, example: str = "") -> Any:
         """Return a key's value; refuse its absence."""
         if key not in self.values:
-            near = _near(key, self.values)
-            meant = f" Is {near!r} a misspelling of it?" if near else ""
-            raise self.error(f"{key!r} is missing.{meant} Add it, such as: {example or f'{key} = ...'}", near or None)
+            word = next(iter(near(key, self.values)), None)
+            meant = f" Is {word!r} a misspelling of it?" if word else ""
+            raise self.error(f"{key!r} is missing.{meant} Add it, such as: {example or f'{key} = ...'}", word)
         return self.values[key]
 
     def one_of(self, keys: Collection[str]) -> str:
@@ -78,9 +84,9 @@ class Table:
         """Return what the text at a key names."""
         name = self.need(key, f'{key} = "{next(iter(choices), "...")}"')
         if not isinstance(name, str) or name not in choices:
-            near = _near(name, choices)
-            meant = f" Did you mean {near!r}?" if near else ""
-            raise self.error(f"{key} must be one of {', '.join(choices)}, got {name!r:.60}.{meant}", key)
+            raise self.error(
+                f"{key} must be one of {', '.join(choices)}, got {name!r:.60}.{_meant(name, choices)}", key
+            )
         return choices[name]
 
     def table(self, key: str, example: str = "...") -> Table:
@@ -95,6 +101,11 @@ class Table:
         within = self.table(key, example)
         if not within.values or "" in within.values:
             raise within.error(f"a table with a name is needed, got none. Add one, such as: {example}", "")
+        for name in within.values:
+            if len(name) > LONGEST_NAME or any(map(unprintable, name)):
+                raise within.error(
+                    f"a name must be 1 to {LONGEST_NAME} printable characters, got {name!r:.60}. Rename it.", name
+                )
         return {name: within.table(name, example) for name in within.values}
 
     @contextmanager
@@ -117,6 +128,9 @@ def read_toml(path: str | os.PathLike[str], refusal: type[ValueError]) -> Table:
         text = read_text(path)
     except (OSError, ValueError) as error:
         raise refusal(str(error)) from error
+    if deep := _DEEP.search(text):  # tomllib takes a time that grows with the square of it
+        line = text.count("\n", 0, deep.start()) + 1
+        raise refusal(f"{path}, line {line}: a key must have at most {MOST_DEEP} parts, got more. Take fewer dots.")
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -168,11 +182,8 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     return lines
 
 
-def _near(word: Any, known: Collection[str]) -> str:
-    """Return the known word nearest to this one, or nothing if none is near."""
-    by_lower = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(str(word).lower(), by_lower, n=1)
-    return by_lower[close[0]] if close else ""
+def _meant(word: Any, known: Collection[str]) -> str:
+    return "".join(f" Did you mean {name!r}?" for name in near(word, known))
 
 
 def _has_flag(value: Any) -> bool:

@@ -1,7 +1,8 @@
 """The command line's entrance: run a command, and turn what can go wrong into one message and an exit code.
 
 Exit codes: 0 done; 1 a claim of the paper or a finding was not met, or a study may not yet stop; 2 bad input or no
-room; 3 a study's database could not be reached or written, nothing is lost, do the same again; 130 stopped by Ctrl-C.
+room; 3 a study's database could not be reached or written, nothing is lost, do the same again; 4 done and saved, but
+standard output could not be written; 130 stopped by Ctrl-C.
 The commands, and with them all libraries, load within `main`, so that Ctrl-C is one line from the first moment on.
 """
 
@@ -18,9 +19,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
+from corrbandits._shell.standard import UnsaidError, standard_output
+from corrbandits._shell.texts import printable
+
 STOPPED = 130
 STOPPED_WORDS = "stopped. Result files are all as they were, or all new."
 UNREACHED = 3
+UNSAID = 4
 
 
 def main() -> None:
@@ -30,9 +35,9 @@ def main() -> None:
             sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
-        warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {message}\n"
+        warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {printable(str(message))}\n"
         _refuse_an_empty_name(sys.argv)
-        with _remarks():
+        with _remarks(), standard_output():
             _run(sys.argv[1:])
     except KeyboardInterrupt as stop:
         _end(_with_notes(STOPPED_WORDS, stop), STOPPED)
@@ -44,6 +49,11 @@ def main() -> None:
         _end(str(error) or "there is not enough memory. Take fewer arms or runs, or a shorter horizon.", 2)
     except ArithmeticError as error:
         _end(f"numbers grew beyond what can be computed with ({error}). Bring rewards and variances nearer to 1.", 2)
+    except BrokenPipeError:  # nobody reads any more, and that is no error of ours
+        sys.exit(1)
+    except UnsaidError as error:
+        said = f" It was to say:\n{error.unsaid.rstrip()}" if error.unsaid.strip() else ""
+        _end(f"standard output cannot be written: {error.strerror}. What was done is done and saved.{said}", UNSAID)
     except (ValueError, OSError, ImportError) as error:
         _end(_with_notes(str(error), error), _code(error))
 
@@ -74,7 +84,7 @@ def _refuse_an_empty_name(arguments: list[str]) -> None:
 def _remarks() -> Iterator[None]:
     """Show what the package has to say on the way, such as how many runs were saved already."""
     log, shown = logging.getLogger("corrbandits"), logging.StreamHandler()
-    shown.setFormatter(logging.Formatter("corrbandits: %(message)s"))
+    shown.setFormatter(_Printable("corrbandits: %(message)s"))
     level = log.level
     log.addHandler(shown)
     log.setLevel(logging.INFO)
@@ -102,8 +112,13 @@ def _code(error: Exception) -> int:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    print(f"corrbandits: {message}", file=sys.stderr)
+    print(f"corrbandits: {printable(message)}", file=sys.stderr)
     sys.exit(code)
+
+
+class _Printable(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 if __name__ == "__main__":

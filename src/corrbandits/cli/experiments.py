@@ -47,7 +47,7 @@ def simulate(
     from corrbandits.experiment.results import write_regret
 
     described, name = load(experiment), result_name(experiment)
-    outputs.make_directory(out)
+    outputs.make_directory(out, names=[f"{name}.png"])
     with saying_what_is_saved(checkpoint):
         trace = _simulated(described, dask, record=record.value, checkpoint=checkpoint, threads=threads)
         with outputs.results(out, inputs=[experiment]) as files:
@@ -75,7 +75,7 @@ def bounds(
     described = reproduction.problem(figure) if experiment is None else load(experiment)
     name = f"{'paper' if experiment is None else result_name(experiment)}-bounds"
     seen = None if trace is None else results.saved_trace(trace, described)
-    outputs.make_directory(out)
+    outputs.make_directory(out, names=[f"{name}.png"])
     problem = described.environment, described.policies, described.horizon
     with outputs.results(out, inputs=[path for path in (experiment, trace) if path]) as files:
         results.write_bounds(files, name, *problem, seen, name)

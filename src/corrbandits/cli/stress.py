@@ -32,7 +32,7 @@ def stress(
     from corrbandits.stress.files import write
 
     described, name = load(experiment, policy), f"{result_name(experiment)}-stress"
-    outputs.make_directory(out)
+    outputs.make_directory(out, names=[f"{name}-curves.png"])
     if seed is not None:
         described["seed"] = seed
     with saying_what_is_saved(checkpoint):

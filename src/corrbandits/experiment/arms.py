@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits._shell.csv import Column, numeric_column, places, read_columns
+from corrbandits._shell.csv import Columns, numeric_column, places, read_columns
 from corrbandits._shell.toml import Table
 from corrbandits.environments import landscapes
 
@@ -27,7 +26,7 @@ class Arms:
     places: Array | None = None
     shape: tuple[int, ...] | None = None
     csv: Path | None = None
-    columns: Mapping[str, Column] = dataclasses.field(default_factory=dict)
+    columns: Columns = dataclasses.field(default_factory=lambda: Columns({}))
 
     def column(self, table: Table, key: str) -> Array:
         """Return the column of the CSV file that a key names, as numbers."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from corrbandits import plots, theory
 from corrbandits._core.checks import Array
+from corrbandits._shell.texts import cut
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.environments import Environment
 from corrbandits.experiment.file import Experiment
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from corrbandits._shell.outputs import Results
 
+LONGEST_TITLE = 80  # characters: more have no room
 Players = Mapping[str, tuple[Policy, Belief]]
 
 
@@ -35,7 +37,7 @@ def write_regret(files: Results, name: str, trace: Trace, environment: Environme
     with trace.to_netcdf() as content:
         files.write(f"{name}.nc", content)
     bound = theory.lai_robbins(environment, trace.horizon, times=trace.data["time"].values)
-    write_figure(files, name, plots.regret_with_start(trace, title, lower_bound=bound, until=until))
+    write_figure(files, name, plots.regret_with_start(trace, cut(title, LONGEST_TITLE), lower_bound=bound, until=until))
 
 
 def write_bounds(
@@ -50,7 +52,7 @@ def write_bounds(
     """Write the theorems' bounds on the regret over time, above the regret of a trace, as NAME.png and NAME.pdf."""
     curves = {player: theory.regret_curves(environment, *of, horizon) for player, of in players.items()}
     lower = theory.lai_robbins(environment, horizon, times=theory.spread_times(horizon))
-    write_figure(files, name, plots.bounds_figure(curves, lower, trace, title))
+    write_figure(files, name, plots.bounds_figure(curves, lower, trace, cut(title, LONGEST_TITLE)))
 
 
 def saved_trace(path: str | os.PathLike[str], experiment: Experiment) -> Trace:

@@ -15,6 +15,9 @@ from corrbandits._core.checks import Array
 if TYPE_CHECKING:
     from corrbandits.kernels.stationary import Stationary
 
+MOST_NESTED = 100
+"""Kernels may be made of kernels that are made of kernels, and so on, so many times."""
+
 Covariance = Callable[[Any, Any], Any]
 """Anything that is called with two sets of points and returns their covariance, a scikit-learn kernel for one."""
 
@@ -127,6 +130,11 @@ class Composed(Kernel):
     def __post_init__(self) -> None:
         for name in self.made_of:
             checks.set_field(self, name, as_kernel(getattr(self, name)))
+        if _depth(self) > MOST_NESTED:
+            raise ValueError(
+                f"a kernel must be nested at most {MOST_NESTED} deep, got more. Add many kernels two by two, and then "
+                "the sums, or write one function of two sets of points that adds them all."
+            )
 
     @property
     def parts(self) -> dict[str, Kernel]:
@@ -270,6 +278,10 @@ def as_kernel(given: Any) -> Kernel:
             "is a function of two sets of points too."
         )
     return given if isinstance(given, Kernel) else Function(given)
+
+
+def _depth(kernel: Kernel) -> int:
+    return 1 + max((_depth(part) for part in kernel.parts.values()), default=-1)
 
 
 def _with_deviations(points: Any) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -128,7 +129,13 @@ def best(index: Array, arms: Integers | None = None) -> int:
     >>> best(np.array([1.0, 3.0, 3.0])), best(np.array([1.0, 3.0, 3.0]), np.array([0, 2]))
     (1, 2)
     """
-    return int(index.argmax()) if arms is None else int(arms[index[arms].argmax()])
+    arm = int(index.argmax()) if arms is None else int(arms[index[arms].argmax()])
+    if math.isnan(index[arm]):  # argmax takes it for the largest
+        raise ValueError(
+            f"an index must be a number for every arm, got nan for arm {arm}. See what the rule computes there: "
+            "NaN comes of 0 / 0 and of infinity less infinity."
+        )
+    return arm
 
 
 def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:

@@ -32,9 +32,6 @@ DESCRIPTION = "simulation.json"
 MARK = "of"
 """The name, among the arrays of a batch, of the digest that says which simulation and which batch they are of."""
 
-STALE_SECONDS = 86_400.0
-"""What a kill left half-written is removed when it is this old: no other process can be writing it any more."""
-
 
 @final
 class Checkpoint:
@@ -69,7 +66,7 @@ class Checkpoint:
         np.savez(content, allow_pickle=False, **{MARK: self._mark(batch)}, **recorded)
         self._batches[place] = batch.last - batch.first  # before: Ctrl-C may come as soon as the file is in place
         with content.getbuffer() as whole:  # released also if the disk is full and the error keeps these frames
-            outputs.write_file(place, whole, follow_links=False)
+            outputs.write_file(place, whole, follow_links=False, tidy=False)
 
     def state(self, total: int) -> str:
         """Return in words how many of all runs are here."""
@@ -170,7 +167,6 @@ def _arrays(place: Path) -> dict[str, Any]:
 def _open(directory: Path, description: Mapping[str, Any], content: bytes) -> None:
     """Make the directory one of this simulation, or see that it is."""
     outputs.make_directory(directory, "runs")
-    outputs.remove_abandoned(directory, STALE_SECONDS)
     place = directory / DESCRIPTION
     others = sorted(path.name for path in directory.iterdir() if not path.name.startswith("."))
     if not place.exists():  # looked at last: where another process has begun, its description comes before its runs
@@ -179,7 +175,7 @@ def _open(directory: Path, description: Mapping[str, Any], content: bytes) -> No
                 f"{directory} must be empty, new, or the checkpoint of this simulation, but it holds "
                 f"{others[0]!r:.60}{' and more' if others[1:] else ''}. Name another directory."
             )
-        outputs.write_file(place, content, follow_links=False)
+        outputs.write_file(place, content, follow_links=False, tidy=False)
     there = _read(place)  # also what was written just now: another process may have come first
     if differences := _differences(there, description):
         raise ValueError(

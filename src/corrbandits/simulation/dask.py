@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import threading
 import time
 import uuid
 import warnings
@@ -23,6 +24,7 @@ from corrbandits.simulation import batches
 from corrbandits.simulation.batches import Batch, Simulation
 from corrbandits.simulation.engines import Recorded
 
+LOG = logging.getLogger("corrbandits")
 PATIENCE_SECONDS = 10
 LOOK_SECONDS = 1.0
 """How often the workers are counted."""
@@ -89,6 +91,8 @@ def results(client: Any, simulation: Simulation, work: list[Batch]) -> Iterator[
         warnings.warn("the Dask cluster has no workers yet; waiting for the first.", RuntimeWarning, stacklevel=2)
     waiting, suspects = deque(work), deque[Batch]()
     there, done = _There(client, simulation), as_completed(loop=client.loop)
+    over = threading.Event()
+    threading.Thread(target=_watch, args=(client, over), name="corrbandits-watch", daemon=True).start()
     try:
         while waiting or suspects or there.held:
             if suspects and not there.held:
@@ -115,8 +119,35 @@ def results(client: Any, simulation: Simulation, work: list[Batch]) -> Iterator[
             f"({type(error).__name__}). Start it again, and see its log for what ended it."
         ) from error
     finally:
+        over.set()
         with suppress(CancelledError, OSError):  # whoever is gone needs not be told
             there.cancel()
+
+
+def _watch(client: Any, over: threading.Event) -> None:
+    """Until the work is over, ask the scheduler for a sign of life, and say when it gives none, and when it does again.
+
+    A scheduler that is frozen, or whose machine is, keeps its connections: nobody else would notice for minutes.
+    """
+    silent = False
+    while not over.wait(LOOK_SECONDS):
+        try:
+            client.sync(client.scheduler.identity, callback_timeout=PATIENCE_SECONDS)
+        except TimeoutError:
+            if not silent and not over.is_set():
+                LOG.warning(
+                    "the Dask scheduler must answer, but %s has not for %s s: it is frozen, or its machine or the "
+                    "network is. Waiting for it; Ctrl-C stops.",
+                    client.scheduler.address,
+                    PATIENCE_SECONDS,
+                )
+            silent = True
+        except Exception:  # it is gone: whoever waits for its results is told by Dask
+            return
+        else:
+            if silent:
+                LOG.warning("the Dask scheduler answers again.")
+            silent = False
 
 
 @final

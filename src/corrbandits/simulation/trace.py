@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from corrbandits._core import checks
+from corrbandits._shell.netcdf import load_dataset
 from corrbandits._shell.outputs import write_file
 from corrbandits.environments import gaps_of
 
@@ -127,14 +128,7 @@ class Trace:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Trace:
         """Read a trace that was saved: the same data, with the same attributes."""
-        import xarray as xr
-
-        try:
-            data = xr.load_dataset(path, engine="h5netcdf")
-        except FileNotFoundError:
-            raise FileNotFoundError(f"there is no file {os.fspath(path)}. Name a trace that was saved.") from None
-        except Exception as error:
-            raise ValueError(f"{os.fspath(path)} is not a NetCDF file that can be read: {error}") from error
+        data = load_dataset(path, "a trace")
         if data.attrs.get("format") != FORMAT:
             raise ValueError(f"{os.fspath(path)} is not a saved trace: its format attribute must be {FORMAT!r}.")
         if "arms" in data and not data.attrs.get("changes"):

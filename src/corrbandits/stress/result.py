@@ -15,6 +15,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Integers
+from corrbandits._shell.netcdf import load_dataset
 from corrbandits._shell.outputs import write_file
 from corrbandits.environments import Environment, landscapes
 from corrbandits.policies import Policy
@@ -122,14 +123,7 @@ class StressTest:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> StressTest:
         """Read a test that was saved."""
-        import xarray as xr
-
-        try:
-            data = xr.load_dataset(path, engine="h5netcdf").drop_encoding()
-        except FileNotFoundError:
-            raise FileNotFoundError(f"there is no file {os.fspath(path)}. Name a stress test that was saved.") from None
-        except Exception as error:
-            raise ValueError(f"{os.fspath(path)} is not a NetCDF file that can be read: {error}") from error
+        data = load_dataset(path, "a stress test").drop_encoding()
         if data.attrs.get("format") != FORMAT:
             raise ValueError(f"{os.fspath(path)} is not a saved stress test: its format must be {FORMAT!r}.")
         texts = {name: (data[name].dims, data[name].values.astype(str)) for name in ("candidate", "kind")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +13,12 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-
-AXES = (("latitude", "longitude"), ("x", "y"), ("x",))
-"""Columns that say where arms lie."""
+from corrbandits._shell.csv import AXES
+from corrbandits._shell.texts import near
 
 LONGEST_NAME = 200
+MOST_ARMS = 1_000_000
+"""A study has no more arms than this, whatever a file or a database claims."""
 
 
 @final
@@ -43,13 +43,11 @@ class Arms:
     def of(given: Any, count: int | None = None) -> Arms:
         """Return arms from their names, from columns by name (a mapping or a data frame), or so many from nothing."""
         if given is None and count is not None:
-            return Arms(count)
+            return Arms(_number(count, count))
         if hasattr(given, "columns") or isinstance(given, Mapping):
             columns = {key: list(given[key]) for key in given}
             longest = max((len(values) for values in columns.values()), default=0)
-            return _from_columns(
-                columns, checks.integer("the number of arms", longest if count is None else count, least=1)
-            )
+            return _from_columns(columns, _number(count, longest))
         if isinstance(given, str) or not isinstance(given, (Sequence, np.ndarray)):
             raise TypeError(f"arms must be names, or columns by name such as name, x and y, got {given!r:.60}.")
         number = _number(count, len(given))
@@ -65,9 +63,10 @@ class Arms:
             return checks.arm(arm, self.count)
         if arm not in self._indices:
             few = ", ".join(self.name(k) for k in range(min(self.count, 5)))
+            meant = "".join(f" Did you mean {one!r}?" for one in near(arm, self._indices))
             raise ValueError(
                 f"an arm must be one of the study's {self.count:,}, got {arm!r:.60}. They are called {few}"
-                f"{', ...' if self.count > 5 else ''}."
+                f"{', ...' if self.count > 5 else ''}.{meant}"
             )
         return self._indices[arm]
 
@@ -87,7 +86,7 @@ class Arms:
         places = None if self.coordinates is None or more.coordinates is None else [self.coordinates, more.coordinates]
         lacking = (None,) * self.count, (None,) * more.count
         return Arms(
-            self.count + more.count,
+            _number(None, self.count + more.count),
             None if self.names is None or more.names is None else self.names + more.names,
             self.axes,
             None if places is None else np.concatenate(places),
@@ -113,7 +112,7 @@ class Arms:
             raise ValueError(  # noqa: TRY004 - the value is wrong, not its type
                 f"arms must be described by their count, names and coordinates, got {data!r:.60}."
             )
-        count = checks.integer("the number of arms", data.get("count"), least=1)
+        count = _number(None, data.get("count"))
         names = _names(list(data["names"]), count) if "names" in data else None
         axes, places = tuple(data.get("axes", ())), None
         if "coordinates" in data:
@@ -130,7 +129,7 @@ class Arms:
 def checked_name(what: str, value: Any) -> str:
     """Return a name: printable text, because it is shown in terminals, tables and files."""
     name = checks.text(what, value)
-    unfit = next((character for character in name if _unprintable(character)), None)
+    unfit = next((character for character in name if checks.unprintable(character)), None)
     if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME or unfit is not None:
         raise ValueError(
             f"{what} must be 1 to {LONGEST_NAME} printable characters without a blank at either end, got {name!r:.60}."
@@ -138,14 +137,8 @@ def checked_name(what: str, value: Any) -> str:
     return name
 
 
-def _unprintable(character: str) -> bool:
-    """Return whether a character is for control, not for reading; those that join letters are for reading."""
-    category = unicodedata.category(character)
-    return (category[0] == "C" or category in ("Zl", "Zp")) and character not in "\u200c\u200d"
-
-
-def _number(count: int | None, given: int) -> int:
-    return checks.integer("the number of arms", given if count is None else count, least=1)
+def _number(count: int | None, given: Any) -> int:
+    return checks.integer("the number of arms", given if count is None else count, least=1, most=MOST_ARMS)
 
 
 def _from_columns(columns: dict[Any, list[Any]], count: int) -> Arms:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
@@ -88,12 +89,17 @@ def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequ
     waiting = tuple(arm for trial, arm in ledger.open.items() if trial not in gone)
     candidates = None if allowed is None else np.unique(np.asarray(allowed, dtype=np.int64))
     if not settings.repeat:
-        untried = ledger.tally.counts == 0
-        untried[list(waiting)] = False
         every = np.arange(ledger.arms.count) if candidates is None else candidates
-        candidates = every[untried[every]]
+        candidates = every[untried(ledger, waiting)[every]]
     t = ledger.time - len(gone)
     return Moment(told, waiting, t, ledger.number, ledger.last, candidates, settings.policy, settings.seed)
+
+
+def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Return of which arms there is no reward, and none awaited."""
+    without = np.asarray(ledger.tally.counts == 0)
+    without[list(waiting)] = False
+    return without
 
 
 def moment_of(entry: Entry, then: Ledger) -> Moment:

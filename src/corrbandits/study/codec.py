@@ -24,6 +24,9 @@ from corrbandits.policies import RULES, Policy
 MOST_LISTED = 2_000
 """A covariance of more arms than this is not written down number by number."""
 
+MOST_MEMORY = 4e9
+"""A prior that others describe may take so many bytes; more would be a trap, or needs a kernel for many arms."""
+
 Data = dict[str, Any]
 
 
@@ -62,6 +65,24 @@ def prior_parts(data: Mapping[str, Any]) -> tuple[Any, Data]:
     if "covariance" in arguments:
         arguments["covariance"] = _square(arguments["covariance"])
     return kind, _fitting(kind, arguments, "a prior")
+
+
+def memory_of(data: Any, more: int = 0) -> float:
+    """Return about how many bytes the prior takes that data describe, with more arms; without making it.
+
+    >>> memory_of({"belief": "Independent", "noise_variance": 1.0, "arms": 10**8}) / 1e9
+    6.4
+    """
+    if not isinstance(data, Mapping):
+        return 0.0
+    parts = data.get("beliefs")
+    if isinstance(parts, list):
+        return sum(memory_of(part, more) for part in parts)
+    listed = [value for name in ("coordinates", "covariance", "mean") if isinstance(value := data.get(name), list)]
+    claimed = data.get("arms")
+    arms = more + max([claimed if isinstance(claimed, int) else 0, *map(len, listed)])
+    dense = data.get("belief") == beliefs.Correlated.__name__ or "covariance" in data
+    return 24.0 * arms**2 if dense else 64.0 * arms  # covariances and vectors in use at once
 
 
 def kernel_data(kernel: Any) -> Data:

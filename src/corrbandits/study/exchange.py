@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corrbandits._shell import outputs
-from corrbandits._shell.csv import read_text
+from corrbandits._shell.texts import read_text
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
-from corrbandits.study.codec import Data
+from corrbandits.study.codec import MOST_MEMORY, Data, memory_of
 from corrbandits.study.events import parsed, written
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
@@ -78,7 +78,24 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
         raise ValueError(
             f"{path}: expected {head.get('events')!r:.20} events, got {len(bodies)}: the file was cut. Export it again."
         )
+    _refuse_a_trap(path, bodies)
     return head["name"], bodies
+
+
+def _refuse_a_trap(path: str | os.PathLike[str], bodies: list[str]) -> None:
+    """Refuse a file whose prior would take far more memory than the file itself."""
+    prior, *extended = (parsed(body) for body in bodies if body is bodies[0] or '"extended"' in body)
+    more = sum(len(where) for event in extended if isinstance(where := _within(event, "coordinates"), list))
+    if (memory := memory_of(prior.get("prior"), more)) > MOST_MEMORY:
+        raise ValueError(
+            f"{path}: a prior must take at most {MOST_MEMORY / 1e9:g} GB of memory, but this one would take "
+            f"{memory / 1e9:,.3g} GB. If that is meant, create the study anew, with an Implicit prior for many arms."
+        )
+
+
+def _within(event: Data, name: str) -> Any:
+    prior = event.get("prior")
+    return prior.get(name) if isinstance(prior, dict) else None
 
 
 def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: float) -> list[str]:

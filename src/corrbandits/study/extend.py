@@ -31,7 +31,7 @@ def extended(prior: Belief, more: Mapping[str, Any], arms: int) -> Belief:
     if "kernel" not in arguments:
         raise ValueError(
             f"more arms need a kernel, which says how they relate to the old ones, but the prior is "
-            f"{type(prior).__name__} without one. Create a study with kernel= and coordinates=."
+            f"{type(prior).__name__} without one. Create a study that has one, and coordinates."
         )
     old, new = arguments["coordinates"], checks.points("coordinates", more.get("coordinates"))
     if new.shape != (arms - len(old), old.shape[1]):

@@ -22,6 +22,7 @@ from typing import Any, final
 
 from corrbandits._core import checks
 from corrbandits._core.tally import Tally
+from corrbandits._shell.numbers import exact
 from corrbandits.belief import Belief
 from corrbandits.belief.history import History, Step
 from corrbandits.study.arms import Arms
@@ -29,6 +30,7 @@ from corrbandits.study.codec import Data
 from corrbandits.study.draft import Change, Draft
 from corrbandits.study.events import UNREADABLE, parsed, time_of
 from corrbandits.study.extend import extended, placed
+from corrbandits.study.refusal import RefusedError
 from corrbandits.study.settings import Settings
 from corrbandits.study.trial import Entry, Trial
 
@@ -158,9 +160,13 @@ class Ledger:
         self._refuse_closed(trial, entry)
         if reward in (entry.first, entry.reward):
             return []
-        raise ValueError(
-            f"trial {trial} was told the reward {entry.reward!r} already, got {reward!r} now. If the first is "
-            f"wrong, amend({trial}, {reward!r}); if this is another measurement, observe it."
+        raise RefusedError(
+            f"trial {trial} was told the reward {exact(entry.reward)} already, got {exact(reward)} now. If this is "
+            "another measurement, observe it.",
+            "If the first is wrong, {call}.",
+            "amend",
+            trial,
+            reward,
         )
 
     def asked_with(self, key: str, count: int, allowed: tuple[int, ...] | None) -> list[int]:
@@ -194,10 +200,13 @@ class Ledger:
                 f"the key {key!r} is that of trial {trial}, which was {entry.status}. Observe it with another key."
             )
         if entry.arm != arm or reward not in (entry.first, entry.reward):
-            raise ValueError(
-                f"an observation with the key {key!r} is there as trial {trial}, reward {entry.reward!r} of arm "
-                f"{self.arms.name(entry.arm)!r}, got {reward!r} of {self.arms.name(arm)!r} now. Use another key, "
-                f"or amend({trial}, ...)."
+            raise RefusedError(
+                f"an observation with the key {key!r} is there as trial {trial}, reward {exact(entry.reward)} of arm "
+                f"{self.arms.name(entry.arm)!r}, got {exact(reward)} of {self.arms.name(arm)!r} now. Use another key.",
+                "If the first is wrong, {call}.",
+                "amend",
+                trial,
+                ...,
             )
         return []
 
@@ -220,10 +229,10 @@ class Ledger:
         """Return the event that gives a trial up."""
         status = self.entry(trial).status
         if status in ("told", "retracted"):
-            remedy = f" If its reward is wrong, retract({trial})." if status == "told" else ""
-            raise ValueError(
-                f"only a trial whose reward is awaited can be cancelled, but {trial} was {status}.{remedy}"
-            )
+            why = f"only a trial whose reward is awaited can be cancelled, but {trial} was {status}."
+            if status == "told":
+                raise RefusedError(why, "If its reward is wrong, {call}.", "retract", trial)
+            raise ValueError(why)
         return [] if status == "cancelled" else [{"event": "cancelled", "trial": trial}]
 
     def extending(self, new: Arms, more: Mapping[str, Any], key: str) -> list[Data]:
@@ -253,7 +262,5 @@ class Ledger:
 
     def _refuse_closed(self, trial: int, entry: Entry) -> None:
         if entry.status in ("cancelled", "retracted"):
-            name = self.arms.name(entry.arm)
-            raise ValueError(
-                f"trial {trial} was {entry.status} and takes no reward. If there is one, observe({name!r}, reward)."
-            )
+            why, name = f"trial {trial} was {entry.status} and takes no reward.", self.arms.name(entry.arm)
+            raise RefusedError(why, "If there is one, {call}.", "observe", name, ...)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
 from corrbandits._core import checks
+from corrbandits._shell.texts import near
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study import batch
@@ -102,7 +103,8 @@ class Study:
             known = journal.studies()
             if name not in known:
                 few = (", ".join(islice(known, 5)) or "none") + (", ..." if len(known) > 5 else "")
-                raise ValueError(f"{journal.place} has no study {name!r:.60}; there are: {few}. Create it first.")
+                meant = "".join(f"Did you mean {one!r}? If not, create" for one in near(name, known)) or "Create"
+                raise ValueError(f"{journal.place} has no study {name!r:.60}; there are: {few}. {meant} it first.")
             return cls(journal, name, known[name], owned=owned)
         except BaseException:
             if owned:

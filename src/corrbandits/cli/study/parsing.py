@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corrbandits._shell.numbers import NUMBER
+
 if TYPE_CHECKING:
     from corrbandits.study import Study
 
 LONGEST_STEM = 60
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
-# ASCII digits and a point: float() also takes 1_000, which no spreadsheet means
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _ARGUMENT = re.compile("`(noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|distance|alpha|policy|set)`")
 
 
@@ -40,16 +40,22 @@ def database(db: str | None, *, create: bool = False) -> str:
     return str(directory / "studies.db")
 
 
-def opened(db: str | None, name: str) -> Study:
-    """Return a study of a database."""
+@contextmanager
+def opened(db: str | None, name: str) -> Iterator[Study]:
+    """Yield a study of a database; where it refuses a call and names another, the command for that is named."""
     from corrbandits.study import Study
+    from corrbandits.study.refusal import RefusedError
 
-    return Study.open(database(db), name)
+    with Study.open(database(db), name) as study:
+        try:
+            yield study
+        except RefusedError as refused:
+            raise ValueError(refused.for_shell(name)) from refused
 
 
 def number(what: str, text: str) -> float:
     """Return the number that a text says, with a point for the decimals."""
-    if not _NUMBER.fullmatch(text.strip()) or not math.isfinite(float(text)):
+    if not NUMBER.fullmatch(text.strip()) or not math.isfinite(float(text)):
         comma = " Decimals take a point, and thousands nothing." if "," in text else ""
         raise ValueError(f"{what} must be a finite number such as -1.5, got {text!r:.60}.{comma}")
     return float(text)
@@ -77,7 +83,7 @@ def seconds(text: str) -> float:
     (129600.0, 43200.0)
     """
     found = re.fullmatch(r"([\d.]+) ?(s|min|h|d|w)", text.strip(), re.ASCII)
-    if found is None or not _NUMBER.fullmatch(found[1]) or float(found[1]) == 0:
+    if found is None or not NUMBER.fullmatch(found[1]) or float(found[1]) == 0:
         raise ValueError(f"--timeout must be a number above 0 and s, min, h, d or w, such as 36h, got {text!r:.60}.")
     return float(found[1]) * UNITS[found[2]]
 
@@ -95,7 +101,7 @@ def parameters(texts: Sequence[str]) -> dict[str, float | bool]:
             raise ValueError(f"--set must be name=value, each name once, such as a=3.3, got {text!r:.60}.")
         if value.lower() in ("true", "false"):
             found[name] = value.lower() == "true"
-        elif _NUMBER.fullmatch(value) and math.isfinite(float(value)):
+        elif NUMBER.fullmatch(value) and math.isfinite(float(value)):
             found[name] = float(value)
         else:
             raise ValueError(f"--set {name} must be a finite number, or true or false, got {value!r:.60}.")

@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 ARGUMENTS = {"tell": 3, "amend": 3, "cancel": 2, "retract": 2}
 _NEGATIVE = re.compile(r"-[\d.][^-]*", re.ASCII)
@@ -40,11 +39,6 @@ def plain_call(arguments: Sequence[str]) -> Callable[[], None] | None:
 
 
 def run(call: Callable[[], None]) -> None:
-    """Make a call and end the program; a pipe that nobody reads any more is no error of ours."""
-    try:
-        call()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for what is flushed at the end
-        sys.exit(1)
+    """Make a call and end the program."""
+    call()
     sys.exit(0)

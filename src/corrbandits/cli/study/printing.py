@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from corrbandits._shell import terminal
+from corrbandits._shell.numbers import exact
 from corrbandits.cli.study.parsing import quoted
 
 if TYPE_CHECKING:
     from corrbandits.study import Snapshot, Trial
 
-ROOM_FOR_TIMES = 76
+ROOM_FOR_TIMES = 80
 
 
 def say(*sentences: str) -> None:
@@ -51,7 +52,7 @@ def say_done(snapshot: Snapshot, did: str, number: int, *, as_json: bool) -> Non
         document(data.done(snapshot, did, number))
         return
     trial, reward = snapshot.trial(number), snapshot.reward(number)
-    value = "" if reward is None else f": {reward:.15g}"
+    value = "" if reward is None else f": {exact(reward)}"
     say(f"trial {number} ({trial.name}) {did}{value}; {len(snapshot.open_trials):,} open")
     surprise = snapshot.surprise(number)
     if surprise is not None:
@@ -92,7 +93,7 @@ def history_table(trials: Sequence[dict[str, Any]], last: int) -> None:
     rows = []
     for row in shown:
         rewards = (_cell(row[key]) for key in (("reward", "first_reward") if amended else ("reward",)))
-        moments = ((row[key] or "")[2:16].replace("T", " ") for key in times)
+        moments = ((row[key] or "")[:16].replace("T", " ") for key in times)
         rows.append((str(row["trial"]), row["name"], row["status"], *rewards, *moments))
     rewards_said = ("reward", "first told") if amended else ("reward",)
     heads = ("trial", "arm", "status", *rewards_said, *(f"{key} (UTC)" for key in times))
@@ -104,4 +105,4 @@ def history_table(trials: Sequence[dict[str, Any]], last: int) -> None:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None or math.isnan(value) else f"{value:.10g}"
+    return "" if value is None or math.isnan(value) else exact(value)

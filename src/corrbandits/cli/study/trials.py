@@ -180,7 +180,7 @@ def _names(arms: Arms, given: list[str]) -> list[str]:
             names.append(text)
             continue
         columns = read_columns(text[1:])
-        if "name" not in columns:
+        if (heading := columns.heading("name")) is None:
             raise ValueError(f"{text[1:]}, line 1: expected a column 'name', got {', '.join(columns)}. Add it.")
-        names += [name for _, name in columns["name"]]
+        names += [name for _, name in columns[heading]]
     return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from corrbandits.study.journal.protocol import JournalError
 
 PATIENCE = 30.0
 """How many seconds a writer waits for another to finish, unless the URL says otherwise (`?timeout=5`)."""
+
+_AMBIGUOUS = re.compile(r"(?!sqlite)\w[\w+]*://(?:[^:/]*:[^@]*@(?:[^?]*@|[^?]*\?[^=]*@)|[^:/@]*/[^?]*@)", re.DOTALL)
+"""A URL with another @ behind the password's, in no value of its query; or with a / before the first."""
 
 _LOCKED = ("SQLITE_BUSY", "55P03")
 
@@ -133,6 +137,11 @@ def _parsed(url: str | os.PathLike[str] | sa.URL) -> sa.URL:
         return url
     text = os.fspath(url)
     example = "Name one such as sqlite:///survey.db or postgresql://user@host/survey."
+    if _AMBIGUOUS.match(text):  # a part of the password would pass for the host, and be shown
+        raise ValueError(
+            "a database's URL must have one @, between the password and the host, and no / before the password, got "
+            "another. In a user or a password, write @ as %40, / as %2F, : as %3A, ? as %3F, # as %23 and % as %25."
+        )
     try:
         parsed = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)
         backend = parsed.get_backend_name()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits._shell.texts import cut
 from corrbandits.study.report.lattice import Lattice, across_and_up, lattice, shrink
 from corrbandits.study.report.nearest import Cells, cells
 
@@ -67,7 +68,7 @@ def study_map(study: Study) -> Figure:
                 coloured = _plane(view, (places[0], places[1]), values, title, ax)
                 figure.colorbar(coloured, ax=ax, label="reward", shrink=0.85)
                 _marks(view, (places[0], places[1]), ax)
-        figure.suptitle(_cut(study.name, 80), parse_math=False, fontsize=10)
+        figure.suptitle(cut(study.name, 80), parse_math=False, fontsize=10)
         _legend(figure, view)
     return figure
 
@@ -169,7 +170,7 @@ def _bars(view: _View, axes: Sequence[Axes]) -> None:
     for ax, values, title in zip(axes, (view.mean, view.deviation), TITLES, strict=True):
         if x.size <= MOST_BARS:
             ax.bar(x, np.nan_to_num(values), color=BAND)
-            names = [_cut(view.arms.name(k), LONGEST_NAME) for k in range(x.size)]
+            names = [cut(view.arms.name(k), LONGEST_NAME) for k in range(x.size)]
             turned = x.size > 6 or max(map(len, names)) > 8
             angle: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if turned else {}
             ax.set_xticks(x, names, parse_math=False, **angle)
@@ -217,7 +218,7 @@ def _legend(figure: Figure, view: _View) -> None:
         entries.append((Line2D([], [], markersize=8, **ring), "open"))
     if view.best is not None:
         star: dict[str, Any] = {"marker": "*", "markerfacecolor": "none", "markeredgecolor": MARK, "linestyle": "none"}
-        entries.append((Line2D([], [], markersize=11, **star), f"best so far: {_cut(view.arms.name(view.best), 40)}"))
+        entries.append((Line2D([], [], markersize=11, **star), f"best so far: {cut(view.arms.name(view.best), 40)}"))
     if np.isnan(view.mean).any():
         entries.append((unknown, "nothing is known"))
     if entries:
@@ -245,7 +246,3 @@ def _colours(values: Array) -> dict[str, Any]:
 def _edges(centres: Array) -> tuple[float, float]:
     half = float(centres[-1] - centres[0]) / (2 * (centres.size - 1))
     return float(centres[0]) - half, float(centres[-1]) + half
-
-
-def _cut(name: str, longest: int) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"

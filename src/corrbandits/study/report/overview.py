@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
@@ -15,9 +14,10 @@ from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell import terminal
 from corrbandits._shell.numbers import number
+from corrbandits._shell.texts import printable
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
-from corrbandits.study.choosing import moment
+from corrbandits.study.choosing import moment, untried
 from corrbandits.study.codec import policy_data
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.report import inference
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     from corrbandits.study.snapshot import Snapshot
 
-MOST_OPEN = 10
-MOST_SURPRISES = 3
+MOST_OPEN, MOST_SURPRISES = 10, 3
 MOST_LIMITS = 5_000
 """With more arms, limits that need every pair of them are left out."""
 
@@ -74,6 +73,7 @@ class Overview:
     """Where a study stands. `print(overview)` says it for people, the fields for programs.
 
     `trials` counts the trials of each status. `best` is None while nothing can be said, and `no_best` says why.
+    `untried` arms have no reward, and none is awaited of them; the rule tries `pending` arms before it prefers any.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Overview:
     noise: NoiseCheck | None
     warnings: tuple[str, ...]
     untried: int
+    pending: int
     once: bool
     timeout: float | None
     open: tuple[Awaited, ...]
@@ -134,14 +135,14 @@ class Overview:
             "study": self.name,
             "database": self.database,
             "goal": self._goal_in_words(),
-            "arms": f"{self.arms:,}",
+            "arms": f"{self.arms:,}" + (f", {self.untried:,} of them never tried" if self.untried else ""),
             "prior": self.prior,
             "policy": policy_in_words(self.policy) + self._beginning_in_words(),
             "trials": f"{counts}; the next decision is t = {self.t:,}",
             "best": self._best_in_words(),
         }
         for name, value in rows.items():
-            grid.add_row(name, value)
+            grid.add_row(name, printable(value))
         return grid
 
     def _goal_in_words(self) -> str:
@@ -151,7 +152,7 @@ class Overview:
         return f"{goal}{once}{expiry}"
 
     def _beginning_in_words(self) -> str:
-        return f"; it tries {self.untried:,} arms more before it prefers good ones" if self.untried else ""
+        return f"; it tries {self.pending:,} arms more before it prefers good ones" if self.pending else ""
 
     def _best_in_words(self) -> str:
         if self.best is not None or self.no_best is None:
@@ -194,7 +195,8 @@ def overview(snapshot: Snapshot, top: int) -> Overview:
         no_best=why,
         noise=noise,
         warnings=_warnings(ledger, noise, snapshot.name),
-        untried=int(np.count_nonzero(settings.policy.pending(moment(ledger, deciding).belief))),
+        untried=int(np.count_nonzero(untried(ledger, ledger.open.values()))),
+        pending=int(np.count_nonzero(settings.policy.pending(moment(ledger, deciding).belief))),
         once=not settings.repeat,
         timeout=settings.timeout,
         open=_awaited(ledger, snapshot.at),
@@ -291,8 +293,7 @@ def _limits(ledger: Ledger, deciding: Belief) -> Array | None:
 
 def _map(ledger: Ledger, belief: Belief, best: Standing) -> TerminalMap | None:
     means = np.where(np.isfinite(belief.variance), belief.mean, np.nan)
-    waiting: Sequence[int] = sorted(set(ledger.open.values()))
-    leader = best.arm if math.isfinite(best.deviation) else None
+    waiting, leader = sorted(set(ledger.open.values())), best.arm if math.isfinite(best.deviation) else None
     if (grid := lattice(ledger.arms)) is not None:
-        return TerminalMap(grid, means, leader, tuple(waiting))
+        return TerminalMap(grid, means, leader, tuple(waiting), name=best.name)
     return scattered_map(ledger.arms, means, leader, waiting)

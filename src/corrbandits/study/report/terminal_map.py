@@ -11,6 +11,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits._shell.numbers import number
+from corrbandits._shell.texts import printable
 from corrbandits.study.arms import Arms
 from corrbandits.study.report.lattice import Lattice, across_and_up
 from corrbandits.study.report.nearest import cells, terminal_lattice
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 SHADES = "·░▒▓█"
 COLOURS = ("#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725")
-BEST, OPEN, UNKNOWN = "B", "o", "?"
+BEST, OPEN, UNKNOWN = "*", "o", "?"
 MOST_ROWS = 40
 WIDEST_LABEL = 12
 SCATTERED_COLUMNS, SCATTERED_ROWS = 32, 24
@@ -30,13 +31,14 @@ NEAREST = "scattered arms: each place has the shade of the arm nearest to it"
 @final
 @dataclass(frozen=True)
 class TerminalMap:
-    """Means on a grid; NaN in `means` is an arm of which nothing is known. `best` and `open` are arms."""
+    """Means on a grid; NaN is an arm of which nothing is known. `best`, called `name`, and `open` are arms."""
 
     lattice: Lattice
     means: Array
     best: int | None
     open: tuple[int, ...]
     note: str = ""  # what a character stands for, if it is not an arm
+    name: str = ""
 
     def lines(self, width: int, *, colour: bool) -> list[Text]:
         """Return the map, north up, its axes and a legend, no line wider than this."""
@@ -112,7 +114,8 @@ class TerminalMap:
                 if high > low
                 else f"  every mean is {number(low, 4)}"
             )
-        marks = [f"{BEST} the best so far"] if self.best is not None else []
+        called = f" ({printable(self.name)})" if self.name else ""
+        marks = [f"{BEST} the best so far{called}"] if self.best is not None else []
         marks += [f"{OPEN} a trial is open"] if self.open else []
         marks += [f"{UNKNOWN} nothing is known"] if known.size < self.means.size else []
         line.append(("; " if known.size and marks else "") + ", ".join(marks))
@@ -130,7 +133,9 @@ def scattered_map(arms: Arms, means: Array, best: int | None, waiting: Sequence[
     number[grid.row, grid.column] = np.arange(nearest.size)
     of_arm = number[found.places(places[0], places[1])]
     open_cells = tuple(sorted({int(of_arm[arm]) for arm in waiting}))
-    return TerminalMap(grid, means[nearest], None if best is None else int(of_arm[best]), open_cells, NEAREST)
+    if best is None:
+        return TerminalMap(grid, means[nearest], None, open_cells, NEAREST)
+    return TerminalMap(grid, means[nearest], int(of_arm[best]), open_cells, NEAREST, arms.name(best))
 
 
 def _levels(cells: Array, count: int) -> np.ndarray:

@@ -69,7 +69,7 @@ def plan(
     if "latitude" in sheet.axes and getattr(kernel, "distance", "") in ("euclidean", "cityblock"):
         remarks.append("Distances are in degrees, and so is the length. Leave `distance` out for km along the earth.")
     prior = _prior(sheet, kernel, 0.0 if mean is None else mean, math.inf if sd is None else sd, noise**2)
-    return Plan(prior, policy, (*remarks, *_beginning(prior, policy)))
+    return Plan(prior, policy, (*sheet.remarks, *remarks, *_beginning(prior, policy)))
 
 
 def plan_of_zeros_and_ones(
@@ -90,7 +90,7 @@ def plan_of_zeros_and_ones(
         if count is not None and not np.all(np.asarray(count) > 0):
             raise ValueError(f"`{name}` must be above 0, got {np.min(count):g}. 1 and 1 favour nothing.")
     prior = Beta(**{name: 1.0 if count is None else count for name, count in known.items()}, arms=sheet.count)
-    return Plan(prior, policy, tuple(_beginning(prior, policy)))
+    return Plan(prior, policy, (*sheet.remarks, *_beginning(prior, policy)))
 
 
 def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: float | None) -> dict[str, Any]:

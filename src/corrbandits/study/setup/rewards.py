@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import final
 
-from corrbandits._shell.csv import Column, finite_number, read_columns
+from corrbandits._shell.csv import Columns, finite_number, read_columns, with_points
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 
@@ -44,11 +44,12 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
     """Return the rewards of a CSV file that must have this column; errors name the line."""
     columns = read_columns(path)
     for name in (needs, "reward"):
-        if name not in columns:
+        if columns.heading(name) is None:
             raise ValueError(
                 f"{path}, line 1: expected a column {name!r}, but the columns are {', '.join(columns)}. Rename one or "
                 f"add it.{' `ask` with a CSV file writes it.' if name == 'trial' else ''}"
             )
+    rewards = with_points(columns, str(columns.heading("reward")), path)
     rows = [
         Reward(
             line,
@@ -57,18 +58,19 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
             _entry(columns, "name", k),
             _entry(columns, "key", k),
         )
-        for k, (line, text) in enumerate(columns["reward"])
+        for k, (line, text) in enumerate(rewards)
         if text.strip()
     ]
-    return Rewards(rows, len(columns["reward"]) - len(rows))
+    return Rewards(rows, len(rewards) - len(rows))
 
 
-def _trial(columns: dict[str, Column], k: int, path: str | os.PathLike[str]) -> int:
-    line, text = columns["trial"][k]
+def _trial(columns: Columns, k: int, path: str | os.PathLike[str]) -> int:
+    line, text = columns[str(columns.heading("trial"))][k]
     if not _WHOLE.fullmatch(text.strip()):
         raise ValueError(f"{path}, line {line}: a trial must be a number that ask said, such as 17, got {text!r:.60}.")
     return int(text)
 
 
-def _entry(columns: dict[str, Column], name: str, k: int) -> str | None:
-    return (columns[name][k][1].strip() or None) if name in columns else None
+def _entry(columns: Columns, name: str, k: int) -> str | None:
+    heading = columns.heading(name)
+    return None if heading is None else columns[heading][k][1].strip() or None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from corrbandits._shell.texts import near
 from corrbandits.kernels import KERNELS, Kernel
 from corrbandits.policies import RULES, UCL, Policy
 
@@ -74,10 +74,17 @@ def _parameter(name: str, value: float | bool, kind: str) -> bool | int | float:
     return int(value) if kind == "int" else value
 
 
-def _known(what: str, name: str, known: Collection[str]) -> str:
+def _known(what: str, name: str, known: Mapping[str, Any] | Collection[str]) -> str:
+    """Return a name that is known; of one that is not, say which are near, and what these are."""
     if name in known:
         return name
-    by_lower = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    meant = f" Did you mean {by_lower[near[0]]}?" if near else ""
-    raise ValueError(f"{what} must be one of {', '.join(known)}, got {name!r:.60}.{meant}")
+    found = near(name, known, count=3)
+    words = {one: _first_words(known[one]) if isinstance(known, Mapping) else "" for one in found}
+    meant = "; ".join(f"{one} ({said})" if said else one for one, said in words.items())
+    raise ValueError(
+        f"{what} must be one of {', '.join(known)}, got {name!r:.60}.{f' Did you mean {meant}?' if meant else ''}"
+    )
+
+
+def _first_words(kind: Any) -> str:
+    return (kind.__doc__ or "").partition("\n")[0].rstrip(".")

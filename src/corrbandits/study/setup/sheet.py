@@ -8,28 +8,27 @@ prior_mean, prior_sd         what is thought of its mean reward beforehand: this
 prior_successes,             the same of rewards 0 and 1: so many of each are taken for seen
 prior_failures
 any other                    an attribute, kept with the arm: a number if all its entries are, otherwise text
+
+Other words that headings may have for these are in `_shell.csv.HEADINGS`.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 from corrbandits._core.checks import Array
-from corrbandits._shell.csv import NUMBER, Column, numeric_column, places, read_columns
-from corrbandits.study.arms import AXES, checked_name
+from corrbandits._shell.csv import SEPARATORS, Columns, number_or_text, numeric_column, places, read_columns
+from corrbandits.study.arms import checked_name
 
 PRIOR = ("prior_mean", "prior_sd", "prior_successes", "prior_failures")
-_CODE = re.compile(r"\+|[+-]?0\d", re.ASCII)  # 007 is a name, not a number
 
 
 @final
 @dataclass(frozen=True)
 class Sheet:
-    """The arms of a file: their columns for `Study.create`, and what it says of the prior."""
+    """The arms of a file: their columns for `Study.create`, what it says of the prior, and what was understood."""
 
     arms: dict[str, Any]
     count: int
@@ -39,33 +38,49 @@ class Sheet:
     prior_sd: Array | None
     prior_successes: Array | None
     prior_failures: Array | None
+    remarks: tuple[str, ...] = ()
 
 
 def read_sheet(path: str | os.PathLike[str]) -> Sheet:
     """Return the arms of a CSV file; errors name the line."""
     columns = read_columns(path)
-    names = _names(columns, path)
-    where = places(columns, path)
-    axes: tuple[str, ...] = next((axes for axes in AXES if set(axes) <= set(columns)), ())
-    mean, sd, successes, failures = (numeric_column(columns, name, path) if name in columns else None for name in PRIOR)
+    called, names = _names(columns, path)
+    axes, where = columns.axes(), places(columns, path)
+    priors = {name: columns.heading(name) for name in PRIOR}
+    given: dict[str, Any] = {
+        name: None if heading is None else numeric_column(columns, heading, path) for name, heading in priors.items()
+    }
+    sd = given["prior_sd"]
     if sd is not None and (sd < 0).any():
-        line, text = columns["prior_sd"][int(sd.argmin())]
+        line, text = columns[str(priors["prior_sd"])][int(sd.argmin())]
         raise ValueError(f"{path}, line {line}: column 'prior_sd' must be at least 0, got {text!r:.60}. Correct it.")
     arms: dict[str, Any] = {"name": names}
     if where is not None:
         arms |= dict(zip(axes, where.T, strict=True))
-    others = [name for name in columns if name not in ("name", *axes, *PRIOR)]
-    arms |= {name: _attribute(columns[name]) for name in others}
-    return Sheet(arms, len(names), axes, where, mean, sd, successes, failures)
+    taken = {"name": called, **axes, **{name: heading for name, heading in priors.items() if heading}}
+    others = {name: number_or_text(columns, name, path) for name in columns if name not in taken.values()}
+    remarks = _remarks(taken, columns.separator)
+    return Sheet(arms | others, len(names), tuple(axes), where, **given, remarks=remarks)
 
 
-def _names(columns: Mapping[str, Column], path: str | os.PathLike[str]) -> list[str]:
-    if "name" not in columns:
+def _remarks(taken: dict[str, str], separator: str) -> tuple[str, ...]:
+    """Return what was understood of a file that is not written as ours are."""
+    renamed = [
+        f"{heading} for {name}" for name, heading in taken.items() if heading.casefold().replace(" ", "_") != name
+    ]
+    apart = [f"entries apart by {SEPARATORS[separator]}"] if separator != "," else []
+    return (f"Of the file was taken: {', '.join(apart + renamed)}.",) if apart or renamed else ()
+
+
+def _names(columns: Columns, path: str | os.PathLike[str]) -> tuple[str, list[str]]:
+    """Return the heading of the names, and the names."""
+    heading = columns.heading("name")
+    if heading is None:
         raise ValueError(
             f"{path}, line 1: expected a column 'name', but the columns are {', '.join(columns)}. Rename one or add it."
         )
     lines: dict[str, int] = {}
-    for line, text in columns["name"]:
+    for line, text in columns[heading]:
         try:
             name = checked_name("a name", text)
         except ValueError as error:
@@ -76,12 +91,4 @@ def _names(columns: Mapping[str, Column], path: str | os.PathLike[str]) -> list[
                 "Rename one."
             )
         lines[name] = line
-    return list(lines)
-
-
-def _attribute(column: Column) -> list[Any]:
-    """Return numbers, with None where there is no entry, if all entries are numbers; otherwise text."""
-    texts = [text.strip() for _, text in column]
-    if all(not text or (NUMBER.fullmatch(text) and not _CODE.match(text)) for text in texts) and any(texts):
-        return [float(text) if text else None for text in texts]
-    return texts
+    return heading, list(lines)

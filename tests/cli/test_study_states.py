@@ -21,8 +21,8 @@ def reads(monkeypatch):
     """How often commands read the journal; `happens` is called after each read, with its number."""
     whole, seen = Journal.read, Counter()
 
-    def read(journal, study, after):
-        found = whole(journal, study, after)
+    def read(journal, study, after, known=None):
+        found = whole(journal, study, after, known)
         seen["reads"] += 1
         if read.happens is not None:
             happens, read.happens = read.happens, None  # what it does reads too

@@ -9,9 +9,9 @@ import optuna
 import pytest
 import sqlalchemy as sa
 
-from corrbandits.study.journal import Journal, JournalError, JournalProtocol
+from corrbandits.study.journal import DamagedError, Journal, JournalError, JournalProtocol
 from corrbandits.study.journal.contract import JournalContract, check_pairs
-from corrbandits.study.journal.sql import VERSION
+from corrbandits.study.journal.tables import VERSION
 from tests.support.databases import NEWLY, PASSWORD, append_some, create_and_enrol, together, use_after_fork
 from tests.support.skeletons import MemoryJournal
 
@@ -48,11 +48,12 @@ class SQLContract(JournalContract):
         study = journal.enrol("meadow", ["created", "asked", "told"])
         enter(f"DELETE FROM corrbandits_events WHERE study = {study} AND sequence > 1")
         for bodies in (["next"], ["next", "and next"]):
-            with pytest.raises(JournalError, match=r"1 events of the study, but 3 have been read.*Nothing was saved"):
+            with pytest.raises(DamagedError, match=r"of 3 events .* are whole. Nothing was saved"):
                 journal.append(study, 4, bodies)
-        assert journal.read(study, 0) == ["created"]
-        journal.append(study, 2, ["again"])
-        assert journal.read(study, 0) == ["created", "again"]
+        with pytest.raises(DamagedError, match="of 3 events of the study the first 1 are whole") as caught:
+            journal.read(study, 0)
+        assert caught.value.sound == 1
+        assert enter("SELECT sequence FROM corrbandits_events") == [(1,)]
 
     def test_a_deleted_study_leaves_no_rows(self, journal, enter):
         study, kept = journal.enrol("meadow", ["created"]), journal.enrol("kept", ["created"])
@@ -133,8 +134,9 @@ def test_what_the_database_refuses_is_said_in_words(tmp_path):
         with pytest.raises(JournalError, match=r"1 events of the study, but 3 have been read.*Nothing was saved"):
             journal.append(study, 4, ["asked"])
         journal.delete(study)
-        with pytest.raises(ValueError, match="it was deleted"):
-            journal.append(study, 2, ["asked"])
+        for call in (lambda: journal.append(study, 2, ["asked"]), lambda: journal.read(study, 1)):
+            with pytest.raises(ValueError, match="it was deleted"):
+                call()
 
 
 class TestMemory(JournalContract):
@@ -229,7 +231,7 @@ class TestPostgreSQL(SQLContract):
 
     def test_without_psycopg_the_extra_is_named(self, url, monkeypatch):
         monkeypatch.setitem(sys.modules, "psycopg", None)
-        with pytest.raises(ModuleNotFoundError, match=r"pip install 'corrbandits\[postgres\]'"):
+        with pytest.raises(ModuleNotFoundError, match=r"pip install '\.\[postgres\]'"):
             Journal(url)
 
     def test_a_missing_database_is_named(self, server):

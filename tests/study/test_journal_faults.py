@@ -315,7 +315,7 @@ def test_a_damaged_file_is_called_so(path):
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(b"\xff" * 4096 * 10)
-    refused("the file is damaged. Copy it away", lambda: Journal(path).studies())
+    refused("the database is damaged. Copy it away", lambda: Journal(path).studies())
 
 
 # a lost line

@@ -16,9 +16,9 @@ class Counting(MemoryJournal):
 
     reads = 0
 
-    def read(self, study, after):
+    def read(self, study, after, known=None):
         self.reads += 1
-        return super().read(study, after)
+        return super().read(study, after, known)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The command line's entrance: run a command, and turn what can go wrong into one message and an exit code.
 
 Exit codes: 0 done; 1 a claim of the paper or a finding was not met, or a study may not yet stop; 2 bad input or no
-room; 3 a study's database could not be reached or written, nothing is lost, do the same again; 4 done and saved, but
+room; 3 a study's database could not be reached, read or written, the message says what to do; 4 done and saved, but
 standard output could not be written; 130 stopped by Ctrl-C.
 The commands, and with them all libraries, load within `main`, so that Ctrl-C is one line from the first moment on.
 """

@@ -8,6 +8,7 @@ batch        many rewards in one go
 trial, arms, settings, recipe (how the prior is made), codec (priors and policies as JSON), extend (more arms)
 choosing     what to try next, and why
 exchange     tables and files
+checking     whether studies are whole
 journal/     where events are kept
 report/      what is said of a study
 setup/       from a file of arms to a prior

@@ -13,8 +13,10 @@ from corrbandits._shell import outputs
 from corrbandits._shell.texts import read_text
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
+from corrbandits.study.choosing import checked
 from corrbandits.study.codec import MOST_MEMORY, Data, memory_of
 from corrbandits.study.events import parsed, written
+from corrbandits.study.journal.chain import digests
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
 from corrbandits.study.settings import FORMAT
@@ -56,9 +58,11 @@ def spreadsheet(frame: pd.DataFrame) -> str:
 
 
 def save(path: str | os.PathLike[str], name: str, bodies: Iterable[str]) -> None:
-    """Write a study as JSON lines: what it is, then its events."""
+    """Write a study as JSON lines: what it is, then its events. What could not be taken in again is not written."""
     events = list(bodies)
+    checked(events)
     head = {"corrbandits": "study", "format": FORMAT, "name": name, "events": len(events)}
+    head["digest"] = digests("", events)[-1]
     outputs.write_file(path, ("\n".join([written(head), *events]) + "\n").encode())
 
 
@@ -77,6 +81,11 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     if len(bodies) != head.get("events") or not bodies:
         raise ValueError(
             f"{path}: expected {head.get('events')!r:.20} events, got {len(bodies)}: the file was cut. Export it again."
+        )
+    if "digest" in head and digests("", bodies)[-1] != head["digest"]:  # exports of 0.1.0 have none
+        raise ValueError(
+            f"{path}: expected events that fit the digest {head['digest']!r:.40}, but they were changed since it was "
+            "written. Name another copy, or export it again."
         )
     _refuse_a_trap(path, bodies)
     return head["name"], bodies

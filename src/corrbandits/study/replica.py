@@ -16,6 +16,7 @@ from corrbandits.study.choosing import Moment, deciding_belief, moment
 from corrbandits.study.codec import Data
 from corrbandits.study.draft import Draft
 from corrbandits.study.events import parsed, written
+from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other
 from corrbandits.study.journal.protocol import JournalError, JournalProtocol, Taken
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.trial import Entry, Trial
@@ -30,8 +31,11 @@ class Replica:
     def __init__(self, journal: JournalProtocol, study: int) -> None:
         self.journal, self.study = journal, study
         self._process, self._lock = os.getpid(), threading.RLock()
-        self._torn = False  # whether an event may have been applied in part: then all are read again
-        self.ledger = _replayed(self.events())
+        self._torn = False  # whether a draft may have been entered in part: then all events are read again
+        self._known = 0, ""  # how many events have been read, and the digest of the last
+        events = self.events()
+        self.ledger = _replayed(events)
+        self._known = len(events), digests("", events)[-1]
         self._kept: tuple[Tally, Belief] | None = None
 
     @property
@@ -42,18 +46,18 @@ class Replica:
         return self._lock
 
     def events(self) -> list[str]:
-        """Return all events of the study; refuse one that has been deleted."""
-        events = self.journal.read(self.study, 0)
-        if not events:
-            raise ValueError("the study must still be there, but it was deleted meanwhile.")
+        """Return all events of the study; refuse it if those that have been read are not among them."""
+        events, (count, last) = self.journal.read(self.study, 0), self._known
+        refuse_lost(count, len(events), self.journal.place)
+        refuse_other(["", *digests("", events[:count])][-1], last, count, self.journal.place)
         return events
 
     def current(self) -> Ledger:
-        """Return the ledger with all that others have appended."""
+        """Return the ledger with all that others have appended; refuse a study that is not the one it has read."""
         if self._torn:
             self._catch_up(self.events())
-        elif bodies := self.journal.read(self.study, self.ledger.sequence):
-            self._apply(bodies)
+        elif bodies := self.journal.read(self.study, *self._known):
+            self._enter(self.ledger.draft(bodies), bodies)
         return self.ledger
 
     def deciding(self) -> Belief:
@@ -73,8 +77,11 @@ class Replica:
 
         They are drafted first: what nobody could read is not appended. Return how many there were.
         """
+        taken = 0
         while True:
             ledger = self.current()
+            if 0 < ledger.sequence == taken:
+                raise damaged(taken, taken + 1, self.journal.place)  # a place is taken by what cannot be read
             events = make(ledger)
             if not events:
                 return 0
@@ -82,10 +89,11 @@ class Replica:
             bodies = [written(event | at) for event in events]
             draft = _drafted(ledger, bodies)
             try:
-                self.journal.append(self.study, ledger.sequence + 1, bodies)
+                self.journal.append(self.study, ledger.sequence + 1, bodies, self._known[1])
             except Taken:
+                taken = ledger.sequence
                 continue
-            self._enter(draft)
+            self._enter(draft, bodies)
             return len(bodies)
 
     def as_of(self, trial: Trial | int) -> tuple[Entry, Ledger]:
@@ -104,17 +112,17 @@ class Replica:
         """Bring the ledger up to date from all events of the study."""
         if self._torn:
             self.ledger = _replayed(events)
+            self._known = len(events), digests("", events)[-1]
             self._torn = False
-        else:
-            self._apply(events[self.ledger.sequence :])
+        elif news := events[self.ledger.sequence :]:
+            self._enter(self.ledger.draft(news), news)
 
-    def _apply(self, bodies: list[str]) -> None:
-        self._enter(self.ledger.draft(bodies))
-
-    def _enter(self, draft: Draft) -> None:
+    def _enter(self, draft: Draft, bodies: list[str]) -> None:
         """Make the changes of a draft; if that is interrupted, the ledger is read again before it is used."""
+        known = draft.sequence, digests(self._known[1], bodies)[-1]
         self._torn = True
         self.ledger.enter(draft)
+        self._known = known
         self._torn = False
 
 

@@ -17,7 +17,7 @@ from corrbandits.study.batch import Advanced
 from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
 from corrbandits.study.events import written
 from corrbandits.study.extend import placed
-from corrbandits.study.journal import Journal, JournalProtocol
+from corrbandits.study.journal import DamagedError, Journal, JournalProtocol
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
 from corrbandits.study.replica import Asking, Events, Replica, naming, new_key, now
@@ -28,6 +28,7 @@ from corrbandits.study.trial import Trial
 if TYPE_CHECKING:
     import pandas as pd
 
+    from corrbandits.study.checking import Finding
     from corrbandits.study.report.inference import Best, NoiseCheck
     from corrbandits.study.report.overview import Overview
     from corrbandits.study.report.surprises import Surprise
@@ -100,7 +101,7 @@ class Study:
         """Continue a study."""
         journal, owned = _journal(url)
         try:
-            known = journal.studies()
+            known = _studies(journal, name)
             if name not in known:
                 few = (", ".join(islice(known, 5)) or "none") + (", ..." if len(known) > 5 else "")
                 meant = "".join(f"Did you mean {one!r}? If not, create" for one in near(name, known)) or "Create"
@@ -117,6 +118,22 @@ class Study:
         journal, owned = _journal(url)
         try:
             return tuple(journal.studies())
+        finally:
+            if owned:
+                journal.close()
+
+    @staticmethod
+    def check(url: Where) -> Sequence[Finding]:
+        """Return, for each study of a database or a journal, whether it is whole; changes nothing.
+
+        A study is whole if every event is as it was saved and follows from those before it, and if a choice can be
+        made from them. A finding without a study is about the database itself.
+        """
+        from corrbandits.study.checking import findings
+
+        journal, owned = _journal(url)
+        try:
+            return findings(journal)
         finally:
             if owned:
                 journal.close()
@@ -368,6 +385,16 @@ class Study:
 def _journal(url: Where, *, create: bool = False) -> tuple[JournalProtocol, bool]:
     """Return a journal, and whether it was opened here."""
     return (url, False) if isinstance(url, JournalProtocol) else (Journal(url, create=create), True)
+
+
+def _studies(journal: JournalProtocol, name: str) -> Mapping[str, int]:
+    """Return the numbers of studies by name; that others are damaged is no matter to one that is whole."""
+    try:
+        return journal.studies()
+    except DamagedError as error:
+        if name not in (error.whole or {}):
+            raise
+        return error.whole or {}
 
 
 def _refuse_other_types(prior: Any, policy: Any) -> None:

@@ -14,8 +14,8 @@ import typer
 HELP = """Keep a study: ask what to try, tell its reward.
 
     Studies are kept in a database: --db, or the variable CORRBANDITS_DB, or else a file of your own. Exit codes: 0
-    done; 1 `best --stop-loss`: not yet enough; 2 bad input; 3 the database could not be reached or written, nothing
-    is lost, do the same again; 4 done and saved, but not printed; 130 stopped by Ctrl-C.
+    done; 1 `best --stop-loss`: not yet enough; 2 bad input; 3 the database could not be reached, read or written, and
+    the message says what to do; 4 done and saved, but not printed; 130 stopped by Ctrl-C.
     """
 
 COMMANDS = {
@@ -33,6 +33,7 @@ COMMANDS = {
     "history": "reading",
     "export": "studies",
     "import": "studies",
+    "check": "reading",
     "plot": "reading",
     "add-arms": "studies",
     "copy": "studies",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +33,29 @@ def list_(db: Db = None, as_json: Json = False) -> None:
         studies_table(found)
     else:
         say("no studies yet: corrbandits study create")
+
+
+def check(db: Db = None, as_json: Json = False) -> None:
+    """Say of every study whether it is whole, event by event.
+
+    Changes nothing. Exit code 3 if something is damaged.
+    """
+    from corrbandits.study import Study
+
+    where = database(db)
+    found = Study.check(where)
+    hurt = [finding for finding in found if not finding.whole]
+    if as_json:
+        document({"whole": not hurt, "findings": [asdict(finding) for finding in found]})
+    else:
+        say(*(map(str, found) if found else ("no studies yet: corrbandits study create",)))
+        if hurt:
+            say(
+                "Copy the database away before anything else. A study that is whole can still be exported. For one "
+                "that is not, take in its last export, in another database: corrbandits study import FILE --db URL"
+            )
+    if hurt:
+        raise typer.Exit(3)
 
 
 def show(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from typing import Any, TypeVar, final
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
-from corrbandits.study.journal.protocol import JournalError
+from corrbandits.study.journal.protocol import DamagedError, JournalError
 
 PATIENCE = 30.0
 """How many seconds a writer waits for another to finish, unless the URL says otherwise (`?timeout=5`)."""
@@ -44,6 +45,18 @@ class Database:
     def missing(self) -> bool:
         """Return whether there is no file of this name."""
         return self.sqlite and _identity(self.url) is None
+
+    def faults(self) -> list[str]:
+        """Return what SQLite finds wrong with its file; nothing is asked of a server, which checks what it reads."""
+        if not self.sqlite:
+            return []
+
+        def check(connection: sa.Connection) -> list[str]:
+            found = connection.exec_driver_sql("PRAGMA integrity_check(10)").scalars().all()
+            foreign = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+            return [str(line) for line in found if line != "ok"] + ["events of no study"] * bool(foreign)
+
+        return self.reading(check)
 
     def close(self) -> None:
         """Close the connections; new ones are opened when they are needed."""
@@ -127,8 +140,10 @@ class Database:
             raise
         except DBAPIError as error:
             self.close()
-            kind = ValueError if code(error) == "SQLITE_NOTADB" or _turned_away(error) else JournalError
-            raise kind(f"{self.place}: {_explained(error)}") from error
+            raise _kind(error)(f"{self.place}: {_explained(error)}") from error
+        except (UnicodeDecodeError, OverflowError) as error:  # what no driver of ours wrote
+            self.close()
+            raise DamagedError(f"{self.place}: {_DAMAGED} ({error}).") from error
 
 
 def _parsed(url: str | os.PathLike[str] | sa.URL) -> sa.URL:
@@ -190,6 +205,7 @@ def _engine(url: sa.URL) -> sa.Engine:
     if url.get_backend_name() != "sqlite":
         ours = f"-c synchronous_commit=on -c lock_timeout={max(1, round(1000 * patience))}"
         options = {"connect_timeout": 10, "options": f"{url.query.get('options', '')} {ours}"}
+        options["client_encoding"] = "utf8"  # a database in SQL_ASCII would hand out bytes
         options |= {"keepalives_idle": 30, "tcp_user_timeout": 60_000}  # so that a dead connection is noticed
         try:
             return sa.create_engine(plain, connect_args=options)
@@ -214,34 +230,69 @@ def code(error: DBAPIError) -> str:
     return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or ""
 
 
+_DAMAGED = (
+    "the database is damaged. Copy it away, see by `corrbandits study check` what is whole, and go on from a backup or "
+    "an export"
+)
+_TABLES = "its tables are not as they should be. Restore it from a backup or an export"
+_ENCODING = (
+    "the encoding of the database cannot hold this text. Let who runs the server make one that can: createdb "
+    "--encoding=UTF8 --template=template0; or use ASCII characters alone"
+)
 _MESSAGES = {
     "SQLITE_BUSY": "another process has kept it locked for too long. Try again when it is done",
+    "SQLITE_LOCKED": "another process has kept it locked for too long. Try again when it is done",
+    "SQLITE_PROTOCOL": "another process has kept it locked for too long. Try again when it is done",
     "SQLITE_FULL": "the disk is full. Make room, and do the same again",
     "SQLITE_READONLY": "it is not writable. Make the file, those beside it (-wal, -shm) and the folder writable, "
     "and do the same again",
     "SQLITE_CANTOPEN": "it cannot be opened. Check that its folder exists and that you may write in it",
-    "SQLITE_NOTADB": "this file is not a SQLite database. Name another",
-    "SQLITE_CORRUPT": "the file is damaged. Copy it away, and restore it from a backup or an export",
+    "SQLITE_PERM": "it cannot be opened. Check that its folder exists and that you may write in it",
+    "SQLITE_NOTADB": "this file is not a SQLite database. Name another; or if it was one, it is damaged, and is to be "
+    "restored from a backup or an export",
+    "SQLITE_CORRUPT": _DAMAGED,
     "SQLITE_IOERR": "the disk could not be read or written. Check it, and do the same again",
-    "SQLITE_ERROR": "its tables are not as they should be. Restore it from a backup or an export",
-    "42P01": "its tables are not as they should be. Restore it from a backup or an export",
-    "42703": "its tables are not as they should be. Restore it from a backup or an export",
+    "SQLITE_NOMEM": "there is not enough memory. Make room, and do the same again",
+    "SQLITE_INTERRUPT": "it was interrupted. Do the same again",
+    "SQLITE_ERROR": _TABLES,
+    "42P01": _TABLES,
+    "42703": _TABLES,
+    "XX001": _DAMAGED,
+    "XX002": _DAMAGED,
+    "22021": _ENCODING,
+    "22P05": _ENCODING,
     "55P03": "another session has kept it locked for too long. Try again when it is done",
     "53100": "the server's disk is full. Make room there, and do the same again",
     "25006": "the server accepts no writes now. Do the same again when it does",
-    "42501": "you are not allowed to read or write there. Ask who runs the database",
+    "42501": "you are not allowed to read or write there. Ask who runs the database; if its tables are of an earlier "
+    "version, it is for their owner to save something first, which renews them",
 }
+"""What happened and what to do, by SQLite's name of the error or PostgreSQL's code."""
 
 
 _TURNED_AWAY = ("authentication failed", "does not exist", "no pg_hba.conf entry", "permission denied for database")
 
 
-def _explained(error: DBAPIError) -> str:
-    """Return what happened and what to do."""
+def _message(error: DBAPIError) -> str | None:
     found = code(error)
     for name, message in _MESSAGES.items():
         if found == name or (found.startswith(f"{name}_") and name.startswith("SQLITE")):
-            return f"{message} ({_first_line(error)})."
+            return message
+    return _DAMAGED if isinstance(error.orig, sqlite3.Error) else None  # a file has nothing else to fail by
+
+
+def _kind(error: DBAPIError) -> type[Exception]:
+    """Return what to raise: bad input, damage, or a database that cannot be reached or written."""
+    message = _message(error)
+    if message == _ENCODING or code(error) == "SQLITE_NOTADB" or _turned_away(error):
+        return ValueError
+    return DamagedError if message in (_DAMAGED, _TABLES) else JournalError
+
+
+def _explained(error: DBAPIError) -> str:
+    """Return what happened and what to do."""
+    if (message := _message(error)) is not None:
+        return f"{message} ({_first_line(error)})."
     if _turned_away(error):
         return (
             f"the server refuses the connection. Check user, password and database in the URL ({_first_line(error)})."

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+from corrbandits.study.journal.chain import digests
 from corrbandits.study.journal.protocol import JournalError, JournalProtocol, Taken
 
 Opener = Callable[[], JournalProtocol]
@@ -52,7 +53,7 @@ class JournalContract:
         journal.append(study, 4, ["c"])
         assert journal.read(study, after=0) == ["created", "b", "a", "c"]
         assert journal.read(study, after=2) == ["a", "c"]
-        assert journal.read(study, after=4) == journal.read(study, after=99) == []
+        assert journal.read(study, after=4) == []
         journal.close()
 
     def test_appending_nothing_changes_nothing(self, open_journal: Opener) -> None:
@@ -96,6 +97,32 @@ class JournalContract:
         assert journal.read(study, 0) == ["created", "again"]
         journal.close()
 
+    def test_who_has_read_what_is_no_longer_there_is_told_so(self, open_journal: Opener) -> None:
+        """An older copy was put back, perhaps, and others have gone on from there."""
+        journal = open_journal()
+        bodies = ["created", "asked", "told"]
+        study, chain = journal.enrol("meadow", bodies), digests("", bodies)
+        for after in range(4):
+            known = ["", *chain][after]
+            assert journal.read(study, after, known) == bodies[after:]
+            if after:
+                for other in ("", "other", chain[after - 2], digests("", ["x", *bodies[1:after]])[-1]):
+                    with _raises(JournalError):
+                        journal.read(study, after, other)
+        for after in (4, 99):
+            with _raises(JournalError):
+                journal.read(study, after)
+        for other in ("", "other", chain[1]):
+            with _raises(JournalError):
+                journal.append(study, 4, ["late"], other)
+        with _raises(Taken):
+            journal.append(study, 3, ["late"], chain[1])
+        assert journal.read(study, 0) == bodies
+        journal.append(study, 4, ["more", "most"], chain[2])
+        assert journal.read(study, 3, chain[2]) == ["more", "most"]
+        assert journal.read(study, 5, digests(chain[2], ["more", "most"])[-1]) == []
+        journal.close()
+
     def test_a_name_in_use_is_refused(self, open_journal: Opener) -> None:
         journal = open_journal()
         study = journal.enrol("meadow", ["created"])
@@ -111,7 +138,9 @@ class JournalContract:
         journal.append(study, 2, ["lost"])
         journal.delete(study)
         assert journal.studies() == {"kept": kept}
-        assert journal.read(study, 0) == []
+        for after in (0, 1, 2):
+            with _raises(ValueError):
+                journal.read(study, after)
         with _raises(ValueError):
             journal.append(study, 3, ["late"])
         assert journal.read(kept, 0) == ["created"]

@@ -3,6 +3,7 @@
     study      int, given by `enrol`; the number of a deleted study is never given again
     sequence   int, the place of an event in its study: from 1 on, without a gap
     body       str, one event as JSON
+    digest     str, stands for an event and all before it: `chain.digests("", bodies)`
 
 A journal never looks into a body and never changes one. To keep studies elsewhere than in a database, write a class
 with these methods and give an instance of it to `Study.create` and `Study.open`; `contract.JournalContract` tests it.
@@ -10,7 +11,7 @@ with these methods and give an instance of it to `Study.create` and `Study.open`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 
@@ -26,6 +27,20 @@ class JournalError(OSError):
 
     unsure = False
     key: str | None = None
+
+
+class DamagedError(JournalError):
+    """What a journal holds is not what was saved there: what is whole, and how to go on.
+
+    `sound` is how many events of the study that was read are whole, if that is known; `whole` are the numbers by name
+    of studies that are as they should be, if some are not.
+
+    >>> isinstance(DamagedError("event 7 is not what was saved"), JournalError)
+    True
+    """
+
+    sound: int | None = None
+    whole: Mapping[str, int] | None = None
 
 
 class Taken(Exception):  # noqa: N818 - not an error: another writer was first, and the caller tries again
@@ -49,15 +64,19 @@ class JournalProtocol(Protocol):
     def studies(self) -> dict[str, int]:
         """Return the numbers of all studies by name, in alphabetical order."""
 
-    def append(self, study: int, sequence: int, bodies: Sequence[str]) -> None:
+    def append(self, study: int, sequence: int, bodies: Sequence[str], known: str | None = None) -> None:
         """Append events, the first at this sequence: all of them or none. They are durable when it returns.
 
         `Taken` if another has appended there; ValueError if the study has been deleted; JournalError if events before
-        the sequence are missing.
+        the sequence are missing, or if the digest of the one just before it is not the one that is known.
         """
 
-    def read(self, study: int, after: int) -> list[str]:
-        """Return the events of a study after this sequence, in their order; none if there is no such study."""
+    def read(self, study: int, after: int, known: str | None = None) -> list[str]:
+        """Return the events of a study after this sequence, in their order.
+
+        ValueError if the study has been deleted; JournalError if there are fewer events than that, or if the digest of
+        the event at this sequence is not the one that is known: whoever has read it then learns that it is gone.
+        """
 
     def delete(self, study: int) -> None:
         """Delete a study and all its events."""

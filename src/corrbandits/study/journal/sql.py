@@ -1,55 +1,60 @@
 """The journal in a database, SQLite or PostgreSQL.
 
-    table                  columns                 meaning
-    corrbandits_journal    version                 how the other two are to be read
-    corrbandits_studies    id, name                a deleted study's id is never given again
-    corrbandits_events     study, sequence, body   one JSON text each, from 1 on without a gap; never changed
-
 When `append` returns, its events are on the disk: SQLite syncs its log at every commit, PostgreSQL is asked to. All
 events of one call are saved or none is. Two writers who append at the same place cannot both succeed: the second gets
-`Taken`, reads what the first appended, and tries again.
+`Taken`, reads what the first appended, and tries again. What is read is checked against its digests, and the number of
+events against the study's seal; see `tables` and `chain`.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from typing import Any, final
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from corrbandits.study.journal import tables
+from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other, seal, verified
 from corrbandits.study.journal.connections import PATIENCE, Database, code
-from corrbandits.study.journal.protocol import JournalError, Taken
+from corrbandits.study.journal.protocol import DamagedError, JournalError, Taken
+from corrbandits.study.journal.tables import EVENTS, STUDIES, VERSION
 
-VERSION = 1
+T = TypeVar("T")
 
-_TABLES = sa.MetaData()
-_VERSION = sa.Table("corrbandits_journal", _TABLES, sa.Column("version", sa.Integer, primary_key=True))
-_STUDIES = sa.Table(
-    "corrbandits_studies",
-    _TABLES,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.Text, nullable=False, unique=True),
-    sqlite_autoincrement=True,
+_DELETED = "the study must still be there, but it was deleted meanwhile."
+_IS_IT = STUDIES.c.id == sa.bindparam("study")
+# the study's own row first, so that all is from one moment: -1, name, seal, number of events
+_FROM = sa.union_all(
+    sa.select(sa.literal_column("-1").label("place"), STUDIES.c.name, STUDIES.c.seal, STUDIES.c.events).where(_IS_IT),
+    sa.select(EVENTS.c.sequence, EVENTS.c.body, EVENTS.c.digest, sa.literal_column("0")).where(
+        EVENTS.c.study == sa.bindparam("study"), EVENTS.c.sequence >= sa.bindparam("after")
+    ),
+).order_by("place")
+_LAST = EVENTS.c.digest.label("last")
+_BEFORE = (EVENTS.c.study == STUDIES.c.id) & (EVENTS.c.sequence == sa.bindparam("before"))
+_HEAD = (
+    sa.select(STUDIES.c.name, STUDIES.c.events, STUDIES.c.seal, _LAST)
+    .select_from(STUDIES.outerjoin(EVENTS, _BEFORE))
+    .where(_IS_IT)
+    .with_for_update(of=STUDIES)
 )
-_EVENTS = sa.Table(
-    "corrbandits_events",
-    _TABLES,
-    sa.Column("study", sa.ForeignKey(_STUDIES.c.id, ondelete="CASCADE"), primary_key=True, autoincrement=False),
-    sa.Column("sequence", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sqlite_with_rowid=False,
+# all studies, and those that have events but no row of their own; without reading all events
+_ALL = f"""
+WITH RECURSIVE numbered(study) AS (
+    SELECT min(study) FROM {EVENTS.name}
+    UNION ALL
+    SELECT (SELECT min(e.study) FROM {EVENTS.name} e WHERE e.study > numbered.study)
+    FROM numbered WHERE numbered.study IS NOT NULL
 )
-_AFTER = (
-    sa.select(_EVENTS.c.body)
-    .where(_EVENTS.c.study == sa.bindparam("study"), _EVENTS.c.sequence > sa.bindparam("after"))
-    .order_by(_EVENTS.c.sequence)
-)
-_LAST = sa.select(sa.func.max(_EVENTS.c.sequence)).where(_EVENTS.c.study == sa.bindparam("study"))
-_TOGETHER = 500  # rows of one statement: databases take a few thousand values
-_LOCK = 0x636F7272  # of PostgreSQL's advisory locks: one process at a time makes the tables
+SELECT s.id AS id, s.name AS name, s.events AS events, s.seal AS seal, e.digest AS last
+FROM {STUDIES.name} s LEFT JOIN {EVENTS.name} e ON e.study = s.id AND e.sequence = s.events
+UNION ALL
+SELECT study, NULL, NULL, NULL, NULL FROM numbered
+WHERE study IS NOT NULL AND study NOT IN (SELECT id FROM {STUDIES.name})
+"""
 
 
 @final
@@ -72,44 +77,73 @@ class Journal:
         if not create and self._database.missing():
             raise ValueError(f"{self.place} must be a database with studies, but there is no such file. Create one.")
         try:
-            self._prepare(create=create)
+            self._version = self._prepared(create=create)
         except BaseException:
             self.close()
             raise
 
-    def append(self, study: int, sequence: int, bodies: Sequence[str]) -> None:
+    def append(self, study: int, sequence: int, bodies: Sequence[str], known: str | None = None) -> None:
         """Append events, the first at this sequence: all of them or none. Durable when it returns.
 
-        `Taken` if another has appended there; ValueError if the study has been deleted.
+        `Taken` if another has appended there; ValueError if the study has been deleted; JournalError if events before
+        the sequence are missing, or if the one just before it is not the one whose digest is known.
         """
-        rows = [{"study": study, "sequence": sequence + k, "body": body} for k, body in enumerate(bodies)]
-        if not rows:
+        if not bodies:
             return
         try:
-            self._database.writing(lambda connection: self._insert(connection, rows))
+            self._writing(lambda connection: self._append(connection, study, sequence, bodies, known))
         except IntegrityError as error:
             if code(error) in ("SQLITE_CONSTRAINT_PRIMARYKEY", "23505"):
                 raise Taken(sequence) from None
-            raise ValueError("the study must still be there, but it was deleted meanwhile.") from None
+            raise ValueError(_DELETED) from None
 
-    def _insert(self, connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
-        """Insert events after the last one there is; refuse to leave a gap."""
-        first = rows[0]["sequence"]
-        last = connection.execute(_LAST, {"study": rows[0]["study"]}).scalar() or 0
-        if last >= first:
-            raise Taken(first)
-        if 0 < last < first - 1:
-            raise JournalError(
-                f"{self.place}: it has {last:,} events of the study, but {first - 1:,} have been read: some were lost, "
-                "perhaps because an older copy was put back. Nothing was saved. Open the study anew."
-            )
-        # one statement: with several, a driver logs which of them came too late
-        connection.execute(sa.insert(_EVENTS), rows[0]) if len(rows) == 1 else _insert_many(connection, rows)
+    def _append(
+        self, connection: sa.Connection, study: int, sequence: int, bodies: Sequence[str], known: str | None
+    ) -> None:
+        before = sequence - 1
+        head = connection.execute(_HEAD, {"study": study, "before": before}).first()
+        if head is None:
+            raise ValueError(_DELETED)
+        if head.events > before:
+            raise Taken(sequence)
+        refuse_lost(before, head.events, self.place)
+        last = "" if not before else head.last
+        refuse_other(last, known, before, self.place)
+        if head.seal != seal(study, head.name, before, last):
+            raise damaged(before - 1, before, self.place)
+        last = tables.insert_events(connection, study, sequence, bodies, last)
+        tables.seal_study(connection, study, head.name, before + len(bodies), last)
 
-    def read(self, study: int, after: int) -> list[str]:
-        """Return the events of a study after this sequence, in their order."""
-        place = {"study": study, "after": after}
-        return self._database.reading(lambda connection: list(connection.execute(_AFTER, place).scalars()))
+    def read(self, study: int, after: int, known: str | None = None) -> list[str]:
+        """Return the events of a study after this sequence, in their order.
+
+        ValueError if the study has been deleted; JournalError if there are fewer events than that, or if the one at
+        this sequence is not the one whose digest is known.
+        """
+        return self._database.reading(lambda connection: self._read(connection, study, after, known))
+
+    def _read(self, connection: sa.Connection, study: int, after: int, known: str | None) -> list[str]:
+        if self._version == 1 and tables.version_of(connection) == 1:
+            return self._read_plain(connection, study, after, known)
+        rows = list(connection.execute(_FROM, {"study": study, "after": after}))
+        if not rows:
+            raise ValueError(_DELETED)
+        place, name, sealed, count = rows.pop(0)
+        if place != -1 or not isinstance(count, int) or not isinstance(name, str):
+            raise damaged(0, len(rows), self.place)
+        bodies, last = verified([row[:3] for row in rows], after, count, known, self.place)
+        if sealed != seal(study, name, count, last):
+            raise damaged(count, count, self.place)
+        return bodies
+
+    def _read_plain(self, connection: sa.Connection, study: int, after: int, known: str | None) -> list[str]:
+        """Read tables without digests: these are computed."""
+        bodies = tables.plain_events(connection, study, self.place)
+        if not bodies:
+            raise ValueError(_DELETED)
+        refuse_lost(after, len(bodies), self.place)
+        refuse_other(["", *digests("", bodies[:after])][-1], known, after, self.place)
+        return bodies[after:]
 
     def enrol(self, name: str, bodies: Sequence[str]) -> int:
         """Return the number of a new study of this name, with its first events; refuse a name that there is."""
@@ -117,14 +151,13 @@ class Journal:
             raise ValueError(f"a name must be text that a database can hold, got {name!r:.80}. Choose another.")
 
         def enter(connection: sa.Connection) -> int:
-            study = connection.execute(sa.insert(_STUDIES).returning(_STUDIES.c.id), {"name": name}).scalar_one()
-            _insert_many(
-                connection, [{"study": study, "sequence": k, "body": body} for k, body in enumerate(bodies, 1)]
-            )
-            return int(study)
+            study = int(connection.execute(sa.insert(STUDIES).returning(STUDIES.c.id), {"name": name}).scalar_one())
+            last = tables.insert_events(connection, study, 1, bodies, "")
+            tables.seal_study(connection, study, name, len(bodies), last)
+            return study
 
         try:
-            return self._database.writing(enter)
+            return self._writing(enter)
         except IntegrityError:
             raise ValueError(
                 f"a new study needs a name of its own, but there is a {name!r} in {self.place}. Open it, or choose "
@@ -132,46 +165,82 @@ class Journal:
             ) from None
 
     def studies(self) -> dict[str, int]:
-        """Return the numbers of all studies by name, in alphabetical order."""
-        every = sa.select(_STUDIES.c.name, _STUDIES.c.id)
-        found = self._database.reading(lambda connection: connection.execute(every).all())
-        return {str(name): int(number) for name, number in sorted(map(tuple, found))}
+        """Return the numbers of all studies by name, in alphabetical order; DamagedError if some are not whole."""
+        return self._database.reading(self._studies)
+
+    def _studies(self, connection: sa.Connection) -> dict[str, int]:
+        if self._version == 1 and tables.version_of(connection) == 1:
+            found = connection.execute(sa.select(STUDIES.c.name, STUDIES.c.id)).all()
+            return {str(name): int(number) for name, number in sorted(map(tuple, found))}
+        rows = connection.exec_driver_sql(_ALL).all()
+        whole = {row.name: row.id for row in rows if _fits(row)}
+        known = {name: whole[name] for name in sorted(whole)}
+        if len(whole) < len(rows):
+            error = DamagedError(
+                f"{self.place} is damaged: of {len(rows):,} studies {len(whole):,} are whole"
+                f"{': ' if whole else ''}{', '.join(list(known)[:5])}. Nothing was saved. Copy the database away, see "
+                "by `corrbandits study check` what is whole, and go on from a backup or an export."
+            )
+            error.whole = known
+            raise error
+        return known
 
     def delete(self, study: int) -> None:
         """Delete a study and all its events."""
-        self._database.writing(lambda connection: connection.execute(sa.delete(_STUDIES).where(_STUDIES.c.id == study)))
+        self._writing(lambda connection: connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study)))
 
     def close(self) -> None:
         """Close the connections; the journal opens new ones when it is used again."""
         self._database.close()
 
-    def _prepare(self, *, create: bool) -> None:
-        """Refuse a database that is not ours or of a newer version; in an empty one, make the tables if asked to."""
-        tables, version = self._database.reading(_tables_and_version)
+    def faults(self) -> list[str]:
+        """Return what the database itself finds wrong with its file, in its own words; none if it is whole."""
+        return self._database.faults()
+
+    def _writing(self, work: Callable[[sa.Connection], T]) -> T:
+        """Return what some work in a transaction gives; tables of version 1 are renewed in the same."""
+        if self._version == VERSION:
+            return self._database.writing(work)
+
+        def renewed(connection: sa.Connection) -> T:
+            tables.renew(connection, self.place)
+            return work(connection)
+
+        result = self._database.writing(renewed)
+        self._version = VERSION
+        return result
+
+    def _prepared(self, *, create: bool) -> int:
+        """Return the version; refuse a database that is not ours, or newer; in an empty one make the tables."""
+        there, version, pages = self._database.reading(tables.tables_and_version)
         if version is None:
-            self._refuse_foreign(tables, create=create)
+            if {STUDIES.name, EVENTS.name} & set(there) or (not there and pages > 1):
+                raise DamagedError(f"{self.place} is damaged: its version is missing. Restore it from a backup.")
+            self._refuse_foreign(there, create=create)
             self._make_tables()
-        elif version > VERSION:
+            return VERSION
+        if not isinstance(version, int) or version < 1:
+            raise DamagedError(f"{self.place} is damaged: its version is {version!r:.20}. Restore it from a backup.")
+        if version > VERSION:
             raise ValueError(
                 f"{self.place} must be of version {VERSION} at most, but it is of version {version}: a newer "
                 "corrbandits made it. Upgrade this one."
             )
+        return version
 
-    def _refuse_foreign(self, tables: Sequence[str], *, create: bool) -> None:
-        if foreign := sorted(set(tables) - set(_TABLES.tables)):
+    def _refuse_foreign(self, there: Sequence[str], *, create: bool) -> None:
+        if foreign := sorted(set(there) - set(tables.TABLES.tables)):
             raise ValueError(
                 f"{self.place} must be a database of corrbandits or an empty one, but it holds other tables "
                 f"({', '.join(foreign[:3])}{', ...' if foreign[3:] else ''}). Name another."
             )
-        if _STUDIES.name in tables:
-            raise ValueError(f"{self.place} is damaged: its version is missing. Restore it from a backup.")
         if not create:
             raise ValueError(f"{self.place} must be a database with studies, but it is empty. Create a study there.")
 
     def _make_tables(self) -> None:
         if self._database.sqlite:
             self._keep_a_log()
-        self._database.writing(_make_tables)
+        self._database.writing(tables.make_tables)
 
     def _keep_a_log(self) -> None:
         """Put SQLite into WAL mode; while others do so too it does not wait, but reports that it is busy."""
@@ -190,19 +259,6 @@ class Journal:
                 return
 
 
-def _insert_many(connection: sa.Connection, rows: list[dict[str, Any]]) -> None:
-    for k in range(0, len(rows), _TOGETHER):
-        connection.execute(sa.insert(_EVENTS).values(rows[k : k + _TOGETHER]))
-
-
-def _tables_and_version(connection: sa.Connection) -> tuple[list[str], int | None]:
-    tables = sa.inspect(connection).get_table_names()
-    return tables, connection.execute(sa.select(_VERSION.c.version)).scalar() if _VERSION.name in tables else None
-
-
-def _make_tables(connection: sa.Connection) -> None:
-    if connection.dialect.name != "sqlite":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-    _TABLES.create_all(connection)
-    if connection.execute(sa.select(_VERSION.c.version)).scalar() is None:
-        connection.execute(sa.insert(_VERSION), {"version": VERSION})
+def _fits(row: Any) -> bool:
+    """Return whether a study's row is as it was sealed."""
+    return isinstance(row.name, str) and row.seal == seal(row.id, row.name, row.events, row.last or "")

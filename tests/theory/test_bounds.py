@@ -17,6 +17,7 @@ from corrbandits import (
     Exponential,
     GaussianBandit,
     Independent,
+    simulate,
     theory,
 )
 from corrbandits.theory.tails import sum_of_tails
@@ -302,6 +303,39 @@ def test_when_every_arm_is_optimal_there_is_nothing_to_bound():
         ):
             assert np.isnan(bound.total.values).all()
             assert bound.statement == "every arm is optimal: there is nothing to bound"
+
+
+@pytest.mark.parametrize("factor", [True, False])
+@pytest.mark.parametrize(("gaps", "a", "horizon"), [([0.0, 1.0, 0.3], 1.5, 1_000), ([0.0, 0.01, 2.0], 3.3, 10**6)])
+def test_eta_of_theorem_2_reduces_to_that_of_theorem_1_for_an_uninformative_prior(factor, gaps, a, horizon):
+    """The remark on Theorem 2: with nu = 1, each arm is taken once first, and that one is not counted after."""
+    bandit = GaussianBandit(-np.array(gaps), noise_variance=1.0)
+    flat = Independent(variance=np.inf, noise_variance=1.0, arms=3)
+    first = theory.uncorrelated_bound(bandit, flat, UCL(a=a), horizon)
+    policy = CorrelatedUCL(a=a, nu=1.0, factor=factor)
+    assert sorted(theory.initialisation(flat, 1.0)) == [0, 1, 2]
+    second = theory.correlated_bound(bandit, flat, policy, horizon)
+    assert (1 + second.eta.values[1:]).tolist() == first.eta.values[1:].tolist()
+    wide = Correlated(covariance=1e12 * np.eye(3), noise_variance=1.0)  # the limit, from priors that are proper
+    assert (
+        theory.correlated_bound(bandit, wide, policy, horizon).eta.values[1:].tolist() == second.eta.values[1:].tolist()
+    )
+
+
+def test_a_singular_prior_that_errs_within_its_range_has_a_bound():
+    # all arms share one mean reward beside what is known of them: the prior has that wrong by 2 deviations
+    shifted = Correlated(mean=BANDIT.means + 2.0, covariance=np.ones((3, 3)), noise_variance=1.0)
+    plain = CorrelatedUCL(a=2.0, factor=False)
+    bound = theory.correlated_bound(BANDIT, shifted, plain, 10**6, c1=0.9)
+    assert bound.attrs["b"] == pytest.approx(2.0, rel=1e-12)
+    assert np.isfinite(bound.total.values[1:]).all()
+    assert "singular" not in bound.statement
+    printed = theory.correlated_bound(BANDIT, shifted, CorrelatedUCL(a=2.0), 10**6, "printed", c1=0.9)
+    assert np.isinf(printed.total.values[1:]).all()
+    # the mean counts of simulation stay below
+    trace = simulate({"plain": (plain, shifted)}, BANDIT, 2_000, 20, seed=0, progress=False)
+    bound = theory.correlated_bound(BANDIT, shifted, plain, 2_000, "summed")
+    assert (trace.counts.values[0].mean(axis=0)[1:] <= bound.total.values[1:]).all()
 
 
 def test_a_singular_prior_makes_the_bound_vacuous_and_says_so():

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from scipy.optimize import brentq
 
-from corrbandits import Beta, Correlated, CorrelatedUCL, Exponential, GaussianBandit, Independent, theory
+from corrbandits import (
+    Beta,
+    Correlated,
+    CorrelatedUCL,
+    Exponential,
+    GaussianBandit,
+    Independent,
+    SquaredExponential,
+    theory,
+)
 from tests.support.contracts import GRID, QUICK
 from tests.support.high_precision import (
     DIGITS,
@@ -358,17 +367,70 @@ def test_the_bias_of_a_singular_prior():
     assert theory.bias(bandit, prior, [0, 0, 0]).tolist() == [2.0] * 3
 
 
-def test_a_singular_prior_is_infinitely_far_unless_it_is_right():
+def test_a_singular_prior_that_is_sure_and_wrong_is_infinitely_far():
     bandit = GaussianBandit([1.0, 2.0, 3.0], noise_variance=1.0)
-    for covariance in (np.ones((3, 3)), np.diag([0.0, 1.0, 2.0])):
+    for covariance, left in ((np.ones((3, 3)), [0.0] * 3), (np.diag([0.0, 1.0, 2.0]), [0.0, 1.0, 2.0])):
         wrong = Correlated(covariance=covariance, noise_variance=1.0)
         right = Correlated(mean=bandit.means, covariance=covariance, noise_variance=1.0)
         assert theory.prior_distance(bandit, wrong, 1.0) == np.inf
         assert theory.prior_distance(bandit, right, 1.0) == 0
-        assert theory.conditional_variance(wrong).tolist() == [0.0] * 3
-        assert theory.delta_cond(wrong).tolist() == [np.inf] * 3
+        assert theory.conditional_variance(wrong).tolist() == left
+        assert theory.delta_cond(wrong)[0] == np.inf
         assert theory.beta(bandit, wrong, 1.0).tolist() == [np.inf] * 3
         assert theory.beta(bandit, right, 1.0).tolist() == [0.0] * 3
+
+
+def singular_priors():
+    """Covariances that are singular, with the reason."""
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((6, 3)) * 10 ** rng.uniform(-2, 2, (6, 1))
+    block = np.zeros((5, 5))
+    block[:2, :2], block[2:, 2:] = 4.0, [[2.0, 1.0, 0.5], [1.0, 2.0, 0.3], [0.5, 0.3, 1.0]]
+    return {
+        "one shared mean": 3 * np.ones((4, 4)),
+        "rank 3 of 6": root @ root.T,
+        "twins and others": block,
+        "one arm known": np.diag([0.0, 1.0, 2.0]),
+    }
+
+
+@pytest.mark.parametrize("name", singular_priors())
+@pytest.mark.parametrize("nu", [None, 1.0, 0.3])
+def test_the_distance_of_a_singular_prior_is_that_of_the_pseudo_inverse(name, nu):
+    S = singular_priors()[name]
+    arms, v = len(S), np.random.default_rng(1).standard_normal(len(S))
+    d = S @ v  # in the range, so that L0^+ d is known: (L0^+ d)' S(t) (L0^+ d) = v' S(t) v
+    bandit = GaussianBandit(np.arange(arms), noise_variance=1.0)
+    prior = Correlated(mean=bandit.means + d, covariance=S, noise_variance=1.0)
+    after = S
+    for arm in theory.initialisation(prior, nu) if nu else []:
+        after = after - np.outer(after[arm], after[arm]) / (1 + after[arm, arm])
+    assert theory.prior_distance(bandit, prior, nu) == pytest.approx(math.sqrt(v @ after @ v), rel=1e-9)
+    off = np.linalg.svd(S)[0][:, -1]  # what the prior is sure of
+    wrong = Correlated(mean=bandit.means + d + 1e-3 * np.abs(d).max() * off, covariance=S, noise_variance=1.0)
+    assert theory.prior_distance(bandit, wrong, nu) == np.inf
+
+
+@pytest.mark.parametrize("name", singular_priors())
+def test_conditional_variances_of_a_singular_prior(name):
+    S = singular_priors()[name]
+    found = theory.conditional_variance(Correlated(covariance=S, noise_variance=1.0))
+    for i in range(len(S)):
+        others = np.delete(np.arange(len(S)), i)
+        left = S[i, i] - S[i, others] @ np.linalg.pinv(S[np.ix_(others, others)], rcond=1e-12) @ S[others, i]
+        assert found[i] == pytest.approx(left, rel=1e-8, abs=1e-9 * S[i, i])
+
+
+def test_a_smooth_prior_singular_to_rounding_and_a_difference_that_is_smooth_too():
+    where = np.linspace(0, 5, 30)
+    S = 4 * SquaredExponential(5.0)(where)
+    v = np.zeros(30)
+    v[[3, 15, 27]] = 1.0, -2.0, 0.5
+    bandit = GaussianBandit(np.sin(where), noise_variance=1.0)
+    prior = Correlated(mean=bandit.means + S @ v, covariance=S, noise_variance=1.0)
+    assert theory.prior_distance(bandit, prior) == pytest.approx(math.sqrt(v @ S @ v), rel=1e-3)
+    rough = Correlated(mean=bandit.means + (-1.0) ** np.arange(30), covariance=S, noise_variance=1.0)
+    assert theory.prior_distance(bandit, rough) == np.inf
 
 
 # the lower bound

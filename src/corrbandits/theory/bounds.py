@@ -73,6 +73,9 @@ def correlated_bound(
     (4/(3a), 1) weighs the terms; by default the one that makes the regret bound least is taken. "summed" has no c1,
     and holds for any K above 1 and any a; the others need K >= sqrt(2 pi e) and a > 4/3.
 
+    The prior must be invertible for "printed", whose beta is made of the entries of L0. For the others it need not be:
+    see `prior_distance`.
+
     >>> from corrbandits import Correlated, GaussianBandit
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
     >>> prior = Correlated(mean=[1.0, 0.0], covariance=[[1.0, 0.5], [0.5, 1.0]], noise_variance=1.0)

@@ -10,37 +10,30 @@
     beta                    the print's measure of a prior's distance from the truth         beta_i
     prior_distance          ours: the norm of L0 d in the covariance after initialisation    -
 
-Where the prior covariance is singular to rounding, L0 does not exist: conditional variances are 0, beta and the
-distance infinite.
+Where the prior covariance is singular to rounding, L0 does not exist. `beta`, which is made of its entries, is then
+infinite unless d = 0: it needs an invertible prior. The distance does not: any v with S0 v = d takes the place of L0 d,
+and if there is none, because the prior is sure of what is not so, it is infinite. The conditional variance is 0 of an
+arm that others determine, or help to determine.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits._core.gaussian import condition, correlations, posterior_mean
+from corrbandits._core.gaussian import condition, posterior_mean
 from corrbandits.belief import GaussianBelief, Independent
 from corrbandits.environments import Environment, GaussianBandit
 from corrbandits.theory.initial import gaussian, initialisation
-
-LARGEST = 1e300
-
-
-class Precision(NamedTuple):
-    """What is needed of L0: s_i (L0 d)_i and, if asked for, its diagonal and its columns' sums of absolute values."""
-
-    times_d: Array
-    diagonal: Array
-    absolute_sums: Array
+from corrbandits.theory.precision import Precision, precision
 
 
 def conditional_variance(belief: GaussianBelief) -> Array:
-    """Return the variance of each arm's mean reward given all the others', 1 / diag(L0); 0 for a singular prior.
+    """Return the variance of each arm's mean reward given all the others', 1 / diag(L0); 0 where they determine it.
 
     >>> from corrbandits import Correlated
     >>> conditional_variance(Correlated(covariance=[[1.0, 0.6], [0.6, 1.0]], noise_variance=1.0)).round(4)
@@ -53,7 +46,7 @@ def conditional_variance(belief: GaussianBelief) -> Array:
 
 
 def delta_cond(belief: GaussianBelief) -> Array:
-    """Return the noise variance over the conditional variance, delta_cond_i^2; infinite for a singular prior.
+    """Return the noise variance over the conditional variance, delta_cond_i^2; infinite where that is 0.
 
     >>> from corrbandits import Correlated
     >>> delta_cond(Correlated(covariance=[[1.0, 0.6], [0.6, 1.0]], noise_variance=0.64)).round(4)
@@ -67,7 +60,8 @@ def delta_cond(belief: GaussianBelief) -> Array:
 def beta(environment: Environment, belief: GaussianBelief, nu: float) -> Array:
     """Return beta_i, the print's measure of how far the prior is from the truth.
 
-    It adds up absolute values where `prior_distance` takes a norm, and is hopelessly large.
+    It adds up absolute values where `prior_distance` takes a norm, and is hopelessly large. The prior must be
+    invertible: if it is not, and its means are wrong, beta is infinite.
 
     >>> from corrbandits import Correlated
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
@@ -135,13 +129,18 @@ def estimate_root(belief: GaussianBelief, counts: Array) -> Array:
 def prior_distance(environment: Environment, belief: GaussianBelief, nu: float | None = None) -> float:
     """Return b = sqrt((L0 d)' S (L0 d)), S the covariance after `CorrelatedUCL`'s initialisation with this nu.
 
-    Without nu there is no initialisation, and b = sqrt(d' L0 d). b is 0 for a prior whose means are right, and
-    infinite for one that is wrong and singular to rounding.
+    Without nu there is no initialisation, and b = sqrt(d' L0 d). b is 0 for a prior whose means are right. The prior
+    need not be invertible: L0 is then the pseudo-inverse, and b is infinite only if d lies outside the range of the
+    covariance, that is if the prior is sure of a combination of mean rewards, and wrong.
 
     >>> from corrbandits import Correlated
     >>> bandit = GaussianBandit([1.0, 0.0], noise_variance=1.0)
     >>> prior_distance(bandit, Correlated(mean=0.0, covariance=[[1.0, 0.0], [0.0, 1.0]], noise_variance=1.0))
     1.0
+    >>> twins = Correlated(mean=[3.0, 2.0], covariance=[[4.0, 4.0], [4.0, 4.0]], noise_variance=1.0)
+    >>> level = GaussianBandit([1.0, 1.0], noise_variance=1.0)    # the prior is sure that the first is better by 1
+    >>> round(prior_distance(bandit, twins), 12), prior_distance(level, twins)
+    (1.0, inf)
     """
     d = difference(environment, belief)
     return distance_from(belief, nu, d, precision(belief, d) if d.any() else None)
@@ -161,7 +160,9 @@ def distance_from(belief: GaussianBelief, nu: float | None, d: Array, found: Pre
     scale, size = float(np.abs(d).max()), float(np.abs(found.times_d).max())  # their product may exceed a double
     if not 0 < size < math.inf:
         return size
-    square = float((found.times_d / size) @ (_bias(belief, d / scale, counts) / np.sqrt(belief.variance)))
+    left, deviation = _bias(belief, d / scale, counts), np.sqrt(belief.variance)
+    left = np.divide(left, deviation, out=np.zeros(belief.arms), where=deviation > 0)
+    square = float((found.times_d / size) @ left)
     return math.sqrt(max(square, 0.0)) * math.sqrt(scale) * math.sqrt(size)
 
 
@@ -204,36 +205,3 @@ def difference(environment: Environment, belief: GaussianBelief) -> Array:
 def whole_counts(counts: Any, belief: GaussianBelief) -> Array:
     """Return numbers of rewards per arm, as doubles."""
     return checks.counts(counts, gaussian(belief).arms).astype(np.float64)
-
-
-def precision(
-    belief: GaussianBelief, d: Array, *, diagonal: bool = False, absolute_sums: bool = False
-) -> Precision | None:
-    """Return what is needed of L0, from one factorisation of the correlation matrix; None where L0 does not exist."""
-    if not belief.variance.all():
-        return None
-    if belief.independent:
-        with np.errstate(over="ignore"):
-            inverse = 1 / belief.variance
-            return Precision(d / np.sqrt(belief.variance), inverse, inverse)
-    from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
-
-    deviation = np.sqrt(belief.variance)
-    factor, failed = dpotrf(correlations(belief.covariance_of()).T, lower=1, clean=1, overwrite_a=1)
-    if failed or factor.diagonal().min() ** 2 < 10 * belief.arms * np.finfo(np.float64).eps:
-        return None
-    with np.errstate(over="ignore"):
-        times_d = dpotrs(factor, np.clip(d / deviation, -LARGEST, LARGEST), lower=1)[0]
-        if absolute_sums:
-            inverse = dpotri(factor, lower=1, overwrite_c=1)[0]  # its lower half; the upper one is 0
-            squares = inverse.diagonal().copy()
-            np.abs(inverse, out=inverse)
-            inverse /= deviation[:, None]
-            inverse /= deviation
-            sums = inverse.sum(axis=0) + inverse.sum(axis=1) - inverse.diagonal()
-            return Precision(times_d, squares / belief.variance, sums)
-        nothing = np.full(belief.arms, np.nan)
-        if not diagonal:
-            return Precision(times_d, nothing, nothing)
-        root = dtrtri(factor, lower=1, overwrite_c=1)[0]  # L0 = root' root
-        return Precision(times_d, np.einsum("ij,ij->j", root, root) / belief.variance, nothing)

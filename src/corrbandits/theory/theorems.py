@@ -27,7 +27,8 @@ from corrbandits._core.checks import Array
 from corrbandits.belief import GaussianBelief, Independent
 from corrbandits.environments import Environment
 from corrbandits.policies import UCL, CorrelatedUCL
-from corrbandits.theory.estimate import beta_from, difference, distance_from, precision
+from corrbandits.theory.estimate import beta_from, difference, distance_from
+from corrbandits.theory.precision import precision
 from corrbandits.theory.tails import sum_of_tails
 
 Version = Literal["printed", "corrected", "summed"]
@@ -196,7 +197,7 @@ class Theorem2(Problem):
             if factor:
                 self.log_D = self._log_excess(belief, found.diagonal if found else np.full(self.arms, np.inf))
             self.b = distance_from(belief, nu, self.d, found)
-        self.singular = math.isinf(self.b) and found is None
+        self.singular = math.isinf(self.b) and (found is None or found.singular)
         self.least_a = 0.0 if version == "summed" else 4 / 3
         self.most_a = 100 + min(self.b, 1e100) ** 2
 

@@ -13,34 +13,12 @@ import pytest
 
 from corrbandits.cli import entry
 from tests.support.databases import NEWLY
+from tests.support.experiment_files import nine_arms
 
 PROGRAM = Path(sys.executable).parent / "corrbandits"
 """The program itself, for tests of how it starts, is interrupted or writes to its terminal."""
 
-SMALL = """\
-[arms]
-grid = [3, 3]
-[truth]
-means = [0, 1, 2, 3, 4, 5, 4, 3, 2]
-noise_variance = 1.0
-[priors.flat]
-variance = inf
-[priors.smooth]
-mean = 2.0
-kernel = { name = "exponential", length = 2.0, variance = 4.0 }
-[policies.one]
-rule = "UCL"
-prior = "flat"
-a = 1.5
-[policies.two]
-rule = "CorrelatedUCL"
-prior = "smooth"
-a = 1.5
-[run]
-horizon = 60
-runs = 7
-seed = 3
-"""
+SMALL = nine_arms(variance=4.0, horizon=60, runs=7)
 
 
 def alone(function: Callable[..., Any], *arguments: object) -> Any:

@@ -55,3 +55,31 @@ PLAIN = {
 
 A_CSV = 'csv = "sites.csv"'
 BERNOULLI = 'means = [0.2, 0.5, 0.9]\nrewards = "bernoulli"'
+
+
+def nine_arms(*, variance: float, horizon: int, runs: int) -> str:
+    """Return an experiment with two policies on nine arms, one with a kernel of this variance."""
+    return f"""\
+[arms]
+grid = [3, 3]
+[truth]
+means = [0, 1, 2, 3, 4, 5, 4, 3, 2]
+noise_variance = 1.0
+[priors.flat]
+variance = inf
+[priors.smooth]
+mean = 2.0
+kernel = {{ name = "exponential", length = 2.0, variance = {variance} }}
+[policies.one]
+rule = "UCL"
+prior = "flat"
+a = 1.5
+[policies.two]
+rule = "CorrelatedUCL"
+prior = "smooth"
+a = 1.5
+[run]
+horizon = {horizon}
+runs = {runs}
+seed = 3
+"""

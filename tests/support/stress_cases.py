@@ -2,35 +2,16 @@
 
 import corrbandits as cb
 from corrbandits import stress
+from tests.support.experiment_files import nine_arms
 
 RULE = cb.CorrelatedUCL(a=1.5)
 KERNEL = 4 * cb.Exponential(2.0)
 SURFACE = cb.landscapes.draw(KERNEL, cb.landscapes.grid(4, 4), noise_variance=4.0, seed=1, mean=20.0, shape=(4, 4))
 FEW = {"confidence": [0.1, 1.0, 10.0], "length": [0.3, 1.0, 3.0], "runs": 6, "survivors": False}
 
-FILE = """\
-[arms]
-grid = [3, 3]
-[truth]
-means = [0, 1, 2, 3, 4, 5, 4, 3, 2]
-noise_variance = 1.0
-[priors.flat]
-variance = inf
-[priors.smooth]
-mean = 2.0
-kernel = { name = "exponential", length = 2.0, variance = 1.0 }
-[policies.one]
-rule = "UCL"
-prior = "flat"
-a = 1.5
-[policies.two]
-rule = "CorrelatedUCL"
-prior = "smooth"
-a = 1.5
-[run]
-horizon = 30
-runs = 3
-seed = 3
+FILE = (
+    nine_arms(variance=1.0, horizon=30, runs=3)
+    + """\
 [stress]
 kinds = ["shift", "swap"]
 accuracy = [-1.0, 1.0]
@@ -38,6 +19,7 @@ confidence = [0.1, 1.0]
 length = [0.5, 2.0]
 horizons = [10, 30]
 """
+)
 
 
 def stressed(mean=SURFACE.means, **options):

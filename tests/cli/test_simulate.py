@@ -187,10 +187,12 @@ def test_short_work_shows_no_bar(tmp_path):
     assert "simulating" not in seen
 
 
-def test_ctrl_c_while_libraries_load_is_one_line(tmp_path):
+@pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN])
+def test_ctrl_c_while_libraries_load_is_one_line_even_if_the_shell_ignores_it(tmp_path, before):
     (tmp_path / "typer.py").write_text("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, env=environment)
+    shell = {"preexec_fn": lambda: signal.signal(signal.SIGINT, before)}
+    done = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, env=environment, **shell)
     assert done.returncode == 130
     assert done.stderr == "corrbandits: stopped. Result files are all as they were, or all new.\n"
 

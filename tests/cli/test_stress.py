@@ -1,12 +1,10 @@
 """The command `corrbandits stress`."""
 
 import signal
-import subprocess
-import time
 
 from corrbandits import stress
 from corrbandits.stress.experiment import load
-from tests.support.commands import PROGRAM, corrbandits, here
+from tests.support.commands import corrbandits, here, waiting_after_one_batch
 from tests.support.stress_cases import FILE
 
 
@@ -34,11 +32,9 @@ def test_the_command_goes_on_after_ctrl_c(tmp_path, monkeypatch):
     (tmp_path / "my.toml").write_text(FILE.replace("horizon = 30", "horizon = 300"))
     expected = stress.run(**load(tmp_path / "my.toml"))
     command = ["stress", "my.toml", "--checkpoint", "saved", "--threads", "1"]
-    begun = subprocess.Popen([PROGRAM, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while begun.poll() is None and len(list(tmp_path.glob("saved/*.npz"))) < 1:
-        time.sleep(0.02)
-    begun.send_signal(signal.SIGINT)
-    assert "runs are saved in saved" in begun.communicate()[1]
+    with waiting_after_one_batch(*command, cwd=tmp_path) as begun:
+        begun.send_signal(signal.SIGINT)
+        assert "runs are saved in saved" in begun.communicate(timeout=60)[1]
     assert begun.returncode == 130
     assert not list(tmp_path.glob("results/*"))
     monkeypatch.chdir(tmp_path)

@@ -89,6 +89,14 @@ def test_a_file_of_observations_counts_once(ok, answer, refused, tmp_path):
     assert answer("show", "meadow")["trials"]["observed"] == 5
 
 
+def test_a_file_as_a_spreadsheet_with_decimal_commas_saves_it(ok, answer, tmp_path):
+    ok(*CREATE)
+    ok("ask", "meadow", "-n", "2")
+    (tmp_path / "plan.csv").write_text("Trial;Reward\n1;31,5\n2;-2,25\n", encoding="utf-8")
+    assert answer("tell", "meadow", "--from", "plan.csv")["recorded"] == 2
+    assert [row["reward"] for row in answer("history", "meadow")["trials"]] == [31.5, -2.25]
+
+
 def test_what_a_file_lacks_is_said(ok, refused, tmp_path):
     ok(*CREATE)
     (tmp_path / "bare.csv").write_text("name,reward\np00,3\n")

@@ -94,6 +94,19 @@ def test_when_nobody_knows_whether_it_was_saved_the_key_is_said(ok, refused, ans
     assert answer("observe", "meadow", "p00", "3")["trial"] == 3, "without the key it is another measurement"
 
 
+SAVING = """
+import os
+from corrbandits.cli.entry import main
+from corrbandits.study.journal import Journal
+append = Journal.append
+def said_and_done(self, *events):
+    os.write(1, b"saving")
+    append(self, *events)
+Journal.append = said_and_done
+main()
+"""
+
+
 def test_ctrl_c_is_exit_code_130(tmp_path):
     (tmp_path / "sites.csv").write_text(SITES)
     assert run_program("study", *CREATE, cwd=tmp_path).returncode == 0
@@ -102,11 +115,12 @@ def test_ctrl_c_is_exit_code_130(tmp_path):
         holder.execute("BEGIN IMMEDIATE")  # so that the program waits
         environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")}
         program = subprocess.Popen(
-            [PROGRAM, "study", "observe", "meadow", "p00", "3", "--db", f"{database}"],
+            [sys.executable, "-c", SAVING, "study", "observe", "meadow", "p00", "3", "--db", f"{database}"],
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
         )
-        time.sleep(3)
+        assert program.stdout.read(6) == b"saving"
         program.send_signal(signal.SIGINT)
         time.sleep(0.5)
         holder.execute("ROLLBACK")

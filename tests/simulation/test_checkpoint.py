@@ -46,8 +46,18 @@ MANY = {
 }
 
 
-def work(directory, place, begun, options):
-    """Be one of the processes that work on a checkpoint, and at the end save the trace."""
+def work(directory, place, begun, options, most=None):
+    """Be one of the processes that work on a checkpoint, and at the end save the trace.
+
+    Once there are `most` files it waits to be killed, however late that comes.
+    """
+    save = checkpoint.Checkpoint.save
+
+    def save_and_wait(self, batch, recorded):
+        save(self, batch, recorded)
+        time.sleep(0 if most is None or len(files(directory)) < most else 300)
+
+    checkpoint.Checkpoint.save = save_and_wait
     begun.set()
     simulate(**MANY, **options, checkpoint=directory).save(place)
 
@@ -59,7 +69,8 @@ def test_killed_at_random_moments_it_resumes_and_gives_the_same_bits(tmp_path, r
     rng, kept, killed = np.random.default_rng([len(record)]), {}, 0
     for goal in (0, *np.sort(rng.integers(1, 250, 3)), 301):
         begun = NEWLY.Event()
-        child = NEWLY.Process(target=work, args=(tmp_path / "saved", tmp_path / "trace.nc", begun, options))
+        most = None if goal > 300 else goal + 20
+        child = NEWLY.Process(target=work, args=(tmp_path / "saved", tmp_path / "trace.nc", begun, options, most))
         child.start()
         assert begun.wait(60)
         while child.is_alive() and len(files(tmp_path / "saved")) < goal:

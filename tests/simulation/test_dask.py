@@ -273,7 +273,7 @@ def test_the_command_line_on_a_cluster_stopped_and_resumed(tmp_path, two_workers
     assert child.returncode == 130, said
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("saved/*.npz")}
     assert len(kept) < 150
-    assert f"corrbandits: {len(kept)} of 150 runs (75 of each of 2 policies) are saved in saved. Run the same" in said
+    assert f" {len(kept)} of 150 runs (75 of each of 2 policies) are saved in saved. Run the same" in said
     assert "stopped" in said
     assert "Traceback" not in said
     done = corrbandits(*command[1:], "--dask", address, cwd=tmp_path)

@@ -370,11 +370,15 @@ cb.simulate({name: (cb.CorrelatedUCL(), prior)}, bandit, 10**6, 8, engine=engine
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_ctrl_c_ends_long_work_at_once(engine):
     code = f"name, engine = 'long', {engine!r}\n" + LONG
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "begun\n"
-    time.sleep(3)
-    os.kill(child.pid, signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as child:
+        try:
+            assert child.stdout.readline() == "begun\n"
+            time.sleep(3)
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=30)
+        finally:
+            child.kill()
     assert child.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")
 

@@ -4,8 +4,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,32 @@ def alone(function: Callable[..., Any], *arguments: object) -> Any:
     """Return what a function of a test's file returns in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=NEWLY) as process:
         return process.submit(function, *arguments).result()
+
+
+PAUSED = """
+import sys, time
+from corrbandits.cli.entry import main
+from corrbandits.simulation.checkpoint import Checkpoint
+save = Checkpoint.save
+def save_and_wait(self, *batch):
+    save(self, *batch)
+    time.sleep(300)
+Checkpoint.save = save_and_wait
+main()
+"""
+
+
+@contextmanager
+def waiting_after_one_batch(*arguments: object, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """Yield the program once it has saved one batch: it waits there to be interrupted, and is killed in the end."""
+    words = [sys.executable, "-c", PAUSED, *map(str, arguments)]
+    with subprocess.Popen(words, cwd=cwd, stderr=subprocess.PIPE, text=True) as begun:
+        try:
+            while begun.poll() is None and not list(cwd.glob("saved/*.npz")):
+                time.sleep(0.01)
+            yield begun
+        finally:
+            begun.kill()
 
 
 def corrbandits(

@@ -11,7 +11,9 @@ from __future__ import annotations
 import io
 import logging
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +37,7 @@ def main() -> None:
             sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # a name the terminal cannot show is no reason to fail
+        _heed_interrupts()
         warnings.formatwarning = lambda message, *_, **__: f"corrbandits: {printable(str(message))}\n"
         _refuse_an_empty_name(sys.argv)
         with _remarks(), standard_output():
@@ -56,6 +59,12 @@ def main() -> None:
         _end(f"standard output cannot be written: {error.strerror}. What was done is done and saved.{said}", UNSAID)
     except (ValueError, OSError, ImportError) as error:
         _end(_with_notes(str(error), error), _code(error))
+
+
+def _heed_interrupts() -> None:
+    """Stop at an interrupt, also where the shell that started us ignores it, as scripts do with `&`."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _run(arguments: list[str]) -> None:

@@ -25,11 +25,10 @@ def result_name(experiment: Path) -> str:
 
 @contextmanager
 def saying_what_is_saved(checkpoint: Path | None) -> Iterator[None]:
-    """On Ctrl-C, say what the checkpoint holds, if there is one."""
+    """On Ctrl-C, see to it that what the checkpoint holds is said, if there is one."""
     try:
         yield
     except KeyboardInterrupt as stop:
-        if checkpoint is not None:
-            done = f"what was done is saved in {checkpoint}. Run the same again, and it goes on from there."
-            typer.echo(f"corrbandits: {' '.join(getattr(stop, '__notes__', [done]))}", err=True)
+        if checkpoint is not None and not hasattr(stop, "__notes__"):
+            stop.add_note(f"What was done is saved in {checkpoint}. Run the same again, and it goes on from there.")
         raise

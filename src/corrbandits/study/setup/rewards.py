@@ -49,12 +49,13 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
                 f"{path}, line 1: expected a column {name!r}, but the columns are {', '.join(columns)}. Rename one or "
                 f"add it.{' `ask` with a CSV file writes it.' if name == 'trial' else ''}"
             )
-    rewards = with_points(columns, str(columns.heading("reward")), path)
+    heading = str(columns.heading("reward"))
+    rewards = with_points(columns, heading, path)
     rows = [
         Reward(
             line,
-            finite_number(text, f"{path}, line {line}: column 'reward'"),
-            _trial(columns, k, path) if needs == "trial" else None,
+            finite_number(text, f"{path}, line {line}: column {heading!r}"),
+            _trial(_entry(columns, "trial", k), f"{path}, line {line}") if needs == "trial" else None,
             _entry(columns, "name", k),
             _entry(columns, "key", k),
         )
@@ -64,10 +65,9 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
     return Rewards(rows, len(rewards) - len(rows))
 
 
-def _trial(columns: Columns, k: int, path: str | os.PathLike[str]) -> int:
-    line, text = columns[str(columns.heading("trial"))][k]
-    if not _WHOLE.fullmatch(text.strip()):
-        raise ValueError(f"{path}, line {line}: a trial must be a number that ask said, such as 17, got {text!r:.60}.")
+def _trial(text: str | None, where: str) -> int:
+    if text is None or not _WHOLE.fullmatch(text):
+        raise ValueError(f"{where}: a trial must be a number that ask said, such as 17, got {text or ''!r:.60}.")
     return int(text)
 
 

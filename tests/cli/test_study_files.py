@@ -180,7 +180,7 @@ def test_a_study_that_cannot_be_read_does_not_hide_the_others(ok, answer, tmp_pa
         database.execute("update corrbandits_events set body = 'x' where study = 2")
     database.close()
     broken, meadow = answer("list")["details"]
-    assert "cannot be read" in broken["error"]
+    assert "is damaged" in broken["error"]
     assert (meadow["arms"], meadow["error"]) == (12, None)
     assert "cannot be read" in ok("list")
 

@@ -77,7 +77,7 @@ def studies_table(studies: Sequence[dict[str, Any]]) -> None:
     rows = []
     for one in studies:
         if one["error"] is not None:
-            rows.append((one["study"], *("?",) * 4, "", "cannot be read: see show"))
+            rows.append((one["study"], *("?",) * 4, "", "cannot be read: see check"))
             continue
         counts = (f"{one[key]:,}" for key in ("arms", "trials", "rewards", "open"))
         rows.append((one["study"], *counts, *(one[key][:16].replace("T", " ") for key in ("created", "changed"))))

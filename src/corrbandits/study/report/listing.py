@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from corrbandits.study.journal.protocol import DamagedError
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.study import Study, Where
 
@@ -31,7 +32,7 @@ def _row(url: Where, name: str) -> dict[str, Any]:
     try:
         with Study.open(url, name) as study:
             ledger = study.snapshot().ledger
-    except ValueError as error:
+    except (ValueError, DamagedError) as error:
         return {"study": name, **dict.fromkeys(_COLUMNS), "error": str(error)}
     return {"study": name, **{key: column(ledger) for key, column in _COLUMNS.items()}, "error": None}
 

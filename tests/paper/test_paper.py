@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from corrbandits import theory
 from corrbandits.belief import Beta, Correlated, Independent
+from corrbandits.environments import GaussianBandit
 from corrbandits.kernels import Exponential
 from corrbandits.policies import UCL, BayesUCB, CorrelatedUCL
 from tests.support.contracts import GRID, QUICK, decimals, inverse
@@ -88,6 +90,9 @@ def test_expectation_and_variance_of_mu_i_of_section_3_1():
     expected, spread = (d2 * mean_0 + n * m) / (d2 + n), n * noise / (d2 + n) ** 2
     assert abs(mu.mean() - expected) <= 4 * math.sqrt(spread / repeats)
     assert abs(mu.var() - spread) <= 4 * spread * math.sqrt(2 / repeats)
+    one = Independent(mean=mean_0, variance=variance, noise_variance=noise, arms=1)
+    assert theory.bias(GaussianBandit([m], noise), one, [n]) == pytest.approx([expected - m], rel=1e-12)
+    assert theory.estimate_covariance(one, [n]) == pytest.approx(np.array([[spread]]), rel=1e-12)
 
 
 def test_the_limit_of_section_3_1_is_exceeded_with_probability_1_over_k_t_to_the_a():
@@ -218,6 +223,10 @@ def test_the_initialisation_lemma(arms, seed, nu):
     assert len(taken) == len(set(taken))
     assert belief.variance.max() <= NOISE / nu
     assert (belief.variance[taken] <= NOISE).all()
+    assert theory.initialisation(prior, nu) == taken
+    sides = theory.initial_variance(prior, nu)
+    assert sides.smaller == pytest.approx(belief.variance, rel=1e-9)
+    assert (sides.larger == NOISE / nu).all()
 
 
 def test_the_remark_on_initialisation_with_its_sign_corrected():

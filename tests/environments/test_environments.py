@@ -6,7 +6,7 @@ import pytest
 
 from corrbandits import BernoulliBandit, Correlated, CorrelatedUCL, Environment, Exponential, GaussianBandit, theory
 from corrbandits.environments import landscapes, reward_at
-from corrbandits.stress.playing import reordered
+from corrbandits.stress.reordered import reordered
 from tests.support.changing import Switching
 
 

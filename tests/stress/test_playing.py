@@ -65,15 +65,17 @@ def test_the_regret_is_that_of_simulations_with_priors_made_wrong_by_hand(whole)
             np.testing.assert_array_equal(data["initialisation"].sel(candidate=name)[k], steps)
 
 
-def test_the_uninformative_candidate_meets_the_arms_of_every_run_in_an_order_of_its_own(whole):
+@pytest.mark.parametrize("candidate", ["uninformative", "independent"])
+def test_who_has_no_prior_of_each_arm_meets_the_arms_of_every_run_in_an_order_of_its_own(whole, candidate):
     data, orders = whole.data, set()
-    player = cb.UCL(a=1.5), cb.Independent(noise_variance=4.0, arms=16)
+    overall = {"mean": SURFACE.means.mean(), "variance": SURFACE.means.var()} if candidate == "independent" else {}
+    player = cb.UCL(a=1.5), cb.Independent(noise_variance=4.0, arms=16, **overall)
     for run in range(4):
         order = np.random.default_rng(np.random.SeedSequence([0, 0, 3], spawn_key=(run,))).permutation(16)
         orders.add(tuple(order))
         trace = cb.simulate({"one": player}, cb.GaussianBandit(SURFACE.means[order], 4.0), 40, run + 1, seed=0)
         expected = trace.regret.values[0, run, data["time"].values - 1]
-        for found in data["regret"].sel(candidate="uninformative", run=run).values:
+        for found in data["regret"].sel(candidate=candidate, run=run).values:
             np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert len(orders) == 4
 
@@ -161,7 +163,7 @@ def test_a_family_of_more_surfaces_than_runs_is_refused_since_some_would_not_be_
 
 def test_another_rule_plays_as_it_is():
     test = stress.run(cb.GPUCB(), SURFACE, 30, mean=20.0, kernel=KERNEL, **FEW)
-    assert test.data["candidate"].values.tolist() == ["plain", "uninformative"]
+    assert test.data["candidate"].values.tolist() == ["plain", "uninformative", "independent"]
     assert test.findings()["prefer"] is None
     assert not any("prefer" in sentence for sentence in test.sentences())
 
@@ -170,7 +172,7 @@ def test_of_a_covariance_the_length_is_not_varied():
     matrix = KERNEL(SURFACE.coordinates)
     test = stressed(kernel=None, covariance=matrix, survivors=True, horizon=10, runs=2)
     assert set(test.data["length"].values) == {1.0}
-    assert test.data["candidate"].values.tolist() == ["printed", "plain", "uninformative", "elimination"]
+    assert test.data["candidate"].values.tolist() == ["printed", "plain", "uninformative", "independent", "elimination"]
     assert any("correlation scale was not varied" in sentence for sentence in test.sentences())
     same = stressed(horizon=10, runs=2)
     np.testing.assert_allclose(given_of(test), given_of(same))
@@ -231,7 +233,7 @@ def test_a_stopped_test_goes_on_to_the_same_bytes(whole, tmp_path, monkeypatch):
     options = {"survivors": True, "runs": 4, "horizon": 40, "checkpoint": tmp_path / "here"}
     with pytest.raises(KeyboardInterrupt) as stop:
         stressed(**options)
-    assert re.search(r"124 of \d+ runs are saved", stop.value.__notes__[0])
+    assert re.search(r"128 of \d+ runs are saved", stop.value.__notes__[0])
     test = stressed(**options)
     assert bytes(test.to_netcdf()) == bytes(whole.to_netcdf())
     assert test.to_csv() == whole.to_csv()
@@ -242,3 +244,25 @@ def test_a_stopped_test_goes_on_to_the_same_bytes(whole, tmp_path, monkeypatch):
         stressed(1.0, **options)
     with pytest.raises(ValueError, match="seed 0 there, 1 here"):
         stressed(seed=1, **options)
+
+
+def test_what_the_order_of_the_list_decides_is_no_verdict():
+    alike = stressed(20.0, horizon=20, times=[1, 20])
+    apart = stressed(horizon=20, times=[1, 20])
+    assert alike.data.attrs["tied_gap"] == pytest.approx(np.ptp(SURFACE.means))
+    assert apart.data.attrs["tied_gap"] == 0
+    assert alike.findings()["order_decides_at"][0] == 1
+    assert any("at t = 1" in said and "the order of the list may decide that" in said for said in alike.sentences())
+    assert apart.findings()["times"] == [1, 20]
+
+
+def test_a_short_campaign_is_measured_by_independent_arms():
+    short, long = stressed(20.0, horizon=15), stressed(20.0, horizon=60)
+    for test, told in ((short, True), (long, False)):
+        said = " ".join(test.sentences())
+        assert "With independent arms of the right mean and deviation" in said
+        assert ("the uninformative prior tries arms only once: its regret is mostly chance" in said) == told
+        assert ("by these, with one thing wrong at a time" in test.sentences()[0]) == told
+    level = short.findings()
+    assert level["independent_verdict"] in ("helps", "hurts", "makes no difference")
+    assert f"it {level['independent_verdict']}" in short.sentences()[0]

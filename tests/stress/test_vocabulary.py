@@ -163,7 +163,7 @@ def test_intervals_are_those_of_the_csv_everywhere():
         setting = panels.settings(test.data)[corner]
         for candidate in ("fixed", "elimination", "refitting"):
             row = rows[(candidate, *setting)]
-            assert f"<td>{number(row.mean)} ({number(row.low)} to {number(row.high)})</td>" in page
+            assert f">{number(row.mean)} ({number(row.low)} to {number(row.high)})</td>" in page
     worst = {name: max(row.mean for key, row in rows.items() if key[0] == name) for name in ("fixed", "elimination")}
     assert (
         f"{number(worst['fixed'])} with the prior held fixed, {number(worst['elimination'])} with elimination" in said
@@ -189,3 +189,15 @@ def test_every_candidate_has_one_name(only):
     found = test.findings()
     assert f"the {'policy' if only else found['safest_candidate'] + ' index'} with " in sentences
     assert ("plain index" in sentences + page) is not only
+
+
+def test_the_page_has_the_name_of_the_field_and_every_cell_of_a_table_its_heading(test):
+    page = render(test, "north <field>")
+    assert "<h1>north &lt;field&gt;: what a wrong prior costs</h1>" in page
+    assert "<title>north &lt;field&gt;: what a wrong prior costs</title>" in page
+    assert "<h1>What a wrong prior costs</h1>" in render(test)
+    table = re.search(r'<table class="fit">(.*?)</table>', page, re.DOTALL)[1]
+    heads = re.findall(r'<th scope="col">(.*?)</th>', table)
+    rows = re.findall(r"<tr>(<td.*?)</tr>", table)
+    assert rows
+    assert all(re.findall(r'<td data-head="(.*?)">', row) == heads for row in rows)  # narrow screens show these

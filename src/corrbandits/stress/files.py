@@ -14,6 +14,6 @@ def write(files: Results, name: str, test: StressTest) -> None:
     files.write(f"{name}.csv", test.to_csv().encode())
     with test.to_netcdf() as content:
         files.write(f"{name}.nc", content)
-    files.write(f"{name}.html", render(test).encode())
+    files.write(f"{name}.html", render(test, name.removesuffix("-stress")).encode())
     write_figure(files, f"{name}-grids", figures.grids(test))
     write_figure(files, f"{name}-curves", figures.curves(test))

@@ -2,6 +2,7 @@
 
 name             meaning
 level            mean regret at the horizon with the uninformative prior
+independent      the same with independent arms of the right mean and deviation
 given            mean regret at the horizon with the prior as it was given
 verdict          what a prior does at a setting and time: it helps, hurts or makes no difference
 break-even       where a curve of mean regret crosses the level, between two settings on a straight line
@@ -20,7 +21,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from corrbandits.stress.names import FIXED, HELD, SURVIVORS, UNINFORMATIVE
+from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, UNINFORMATIVE
 from corrbandits.stress.priors import AS_GIVEN
 
 TIE = 0.02
@@ -74,7 +75,7 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
         "saving": level - given,
         "share": (level - given) / level if level else 0.0,
         "verdict": verdict(given, level),
-        **_over_time(table, main, kind),
+        **_over_time(table, main, kind, tied_gap=float(about.get("tied_gap", 0.0))),
         "surfaces": as_given.surfaces,
         "better": as_given.better,
         "initial": as_given.initial,
@@ -87,7 +88,20 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
     for factor in ("confidence", "length"):
         found |= _safe(factor, _factor_curve(at_end, main, kind, factor), level)
         found |= _initial(factor, at_end, main, kind, found[f"{factor}_best"])
+    found |= _beside_independent(at_end, main, kind, given)
     return found | _worst(at_end) | _safest(at_end, kind) | _corners(at_end)
+
+
+def _beside_independent(rows: Sequence[Row], main: str, kind: str, given: float) -> Found:
+    """Return the regret of independent arms, the verdict beside it, and where variance and length are safe by it."""
+    level = next((row.mean for row in rows if row.candidate == INDEPENDENT), None)
+    if level is None:  # of tests before 0.2.0
+        return {"independent": None}
+    found: Found = {"independent": level, "independent_verdict": verdict(given, level)}
+    for factor in ("confidence", "length"):
+        safe = _safe(factor, _factor_curve(rows, main, kind, factor), level)
+        found |= {f"independent_{name}": value for name, value in safe.items()}
+    return found
 
 
 def stretch(
@@ -142,13 +156,16 @@ def _mean(rows: Sequence[Row], candidate: str, *setting: Any) -> float:
     return next(row.mean for row in rows if row[:5] == wanted)
 
 
-def _over_time(table: Sequence[Row], main: str, kind: str) -> Found:
+def _over_time(table: Sequence[Row], main: str, kind: str, *, tied_gap: float) -> Found:
+    """Return when the prior helps and hurts, where that is more than the order of the list may have decided."""
     flat = {row.time: row.mean for row in table if row.candidate == UNINFORMATIVE}
     given = {row.time: row.mean for row in table if row[:5] == (main, kind, AS_GIVEN[kind], 1.0, 1.0)}
+    times = [t for t in sorted(given) if not tied_gap or abs(given[t] - flat[t]) > tied_gap]
     return {
-        "times": sorted(given),
-        "helps_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == HELPS],
-        "hurts_at": [t for t in sorted(given) if verdict(given[t], flat[t]) == HURTS],
+        "times": times,
+        "order_decides_at": [t for t in sorted(given) if t not in times],
+        "helps_at": [t for t in times if verdict(given[t], flat[t]) == HELPS],
+        "hurts_at": [t for t in times if verdict(given[t], flat[t]) == HURTS],
     }
 
 

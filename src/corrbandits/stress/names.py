@@ -10,6 +10,12 @@ from corrbandits._shell.numbers import number
 from corrbandits.stress.priors import AS_GIVEN, Setting
 
 UNINFORMATIVE, FIXED, SURVIVORS = "uninformative", ("printed", "plain"), ("elimination", "refitting")
+INDEPENDENT = "independent"
+"""The name, in the CSV, of arms that say nothing of each other, of the mean and deviation that the true means have."""
+
+REFERENCES = (UNINFORMATIVE, INDEPENDENT)
+"""Those whom the prior is measured against: they play the same in every setting."""
+
 HELD = "fixed"
 """The name, in the CSV, of the fixed prior in just the runs in which survivors were played."""
 
@@ -22,6 +28,7 @@ _CANDIDATES = {
     "elimination": "elimination",
     "refitting": "refitting",
     UNINFORMATIVE: "uninformative prior",
+    INDEPENDENT: "independent arms",
     HELD: "prior held fixed",
 }
 _AXES = {

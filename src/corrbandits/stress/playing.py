@@ -8,7 +8,8 @@
 Run r of the test is run r div F of surface r mod F, F being the number of surfaces.
 
 Without a prior all arms look alike, and a policy meets them in the order in which they are listed. So that the order
-of a list tells it nothing, the uninformative candidate meets them in an order of its own in every run.
+of a list tells it nothing, the uninformative candidate meets them in an order of its own in every run; so do arms that
+are independent, of the right mean and deviation.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Independent
-from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, reward_at
+from corrbandits.environments import Environment
 from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.checkpoint import FORMAT as CHECKPOINT_FORMAT
@@ -33,8 +34,9 @@ from corrbandits.simulation.checkpoint import Checkpoint
 from corrbandits.simulation.engines import Recorded, Runs, engine_for
 from corrbandits.simulation.fingerprint import fingerprint
 from corrbandits.simulation.simulator import simulate
-from corrbandits.stress.names import FIXED, SURVIVORS, UNINFORMATIVE
+from corrbandits.stress.names import FIXED, REFERENCES, SURVIVORS, UNINFORMATIVE
 from corrbandits.stress.priors import Assumed, Setting, corners, settings
+from corrbandits.stress.reordered import reordered
 
 FORMAT = "corrbandits stress test 2"
 SURVIVOR_RUNS = 20
@@ -86,17 +88,42 @@ class Plan:
     @property
     def candidates(self) -> list[str]:
         """The names of all who play."""
-        return [*self.fixed, UNINFORMATIVE, *self.survivors]
+        return [*self.fixed, *REFERENCES, *self.survivors]
 
-    def uninformative(self, order: Integers) -> tuple[Policy, Belief]:
-        """Return who plays without a prior, arms in an order; the printed rule as `UCL`, any other as it is."""
-        policy = self.policy
+    def reference(self, name: str, order: Integers) -> tuple[Policy, Belief]:
+        """Return who plays without a prior of each arm, arms in an order; the printed rule as `UCL`, others as is.
+
+        It knows nothing, or the mean and the deviation of all true means.
+        """
+        policy, noise = self.policy, self.prior.noise_variance[order]
         if isinstance(policy, CorrelatedUCL):
             policy = UCL(K=policy.K, a=policy.a)
-        return policy, Independent(noise_variance=self.prior.noise_variance[order], arms=len(self.prior.mean))
+        if name == UNINFORMATIVE:
+            return policy, Independent(noise_variance=noise, arms=noise.size)
+        mean, deviation = self.overall
+        return policy, Independent(mean=mean, variance=deviation**2, noise_variance=noise, arms=noise.size)
+
+    @cached_property
+    def overall(self) -> tuple[float, float]:
+        """The mean and the deviation of the true means of all surfaces; 1 for the deviation where there is none."""
+        means = np.concatenate([surface.means for surface in self.surfaces])
+        return float(means.mean()), float(means.std()) or 1.0
+
+    @property
+    def tied_gap(self) -> float:
+        """How much regret the order of the list may decide, where arms tie for the first decision; otherwise 0."""
+        belief = self.prior.belief(Setting("shift", 0.0), np.zeros(len(self.prior.mean)))
+        if (pending := self.policy.pending(belief)).any():
+            index = belief.variance[pending]
+        elif isinstance(self.policy, IndexPolicy):
+            index = self.policy.index(belief, 1)
+        else:
+            return 0.0
+        tied = np.count_nonzero(np.isclose(index, index.max(), rtol=1e-9)) > 1
+        return float(max(surface.gaps.max() for surface in self.surfaces)) if tied else 0.0
 
     def order(self, surface: int, run: int) -> Integers:
-        """Return in which order the uninformative candidate meets the arms, in a run of a surface."""
+        """Return in which order those without a prior of each arm meet the arms, in a run of a surface."""
         entropy = np.random.SeedSequence([self.seed, surface, 3], spawn_key=(run,))
         return np.random.default_rng(entropy).permutation(len(self.prior.mean))
 
@@ -121,7 +148,7 @@ class Plan:
                 return self.fixed[name], prior(setting)
             return self.policy, self._survivor(name, setting, noise)
 
-        informed = (pair for pair in part.players if pair[0] != UNINFORMATIVE)
+        informed = (pair for pair in part.players if pair[0] not in REFERENCES)
         return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(informed)}
 
     def _survivor(self, name: str, setting: Setting, noise: Array) -> Belief:
@@ -170,7 +197,7 @@ def _parts(plan: Plan) -> Iterator[Part]:
         size = int(max(1, min(PART / cost, PART_ENTRIES / arms**2)))
         for first in range(0, len(plan.settings), size):
             chosen = plan.settings[first : first + size]
-            flat = [] if first else [(UNINFORMATIVE, plan.settings[0])]
+            flat = [] if first else [(name, plan.settings[0]) for name in REFERENCES]
             yield Part(surface, runs, (*flat, *((name, setting) for setting in chosen for name in plan.fixed)))
     for surface in range(min(family, plan.runs, SURVIVOR_RUNS)):
         runs = len(range(surface, min(plan.runs, SURVIVOR_RUNS), family))
@@ -211,10 +238,10 @@ def _room(plan: Plan, *shape: int) -> Recorded:
 
 
 def _put(plan: Plan, part: Part, found: Recorded, whole: Recorded) -> None:
-    """Put what a part found (player, run, ...) where it belongs; the uninformative prior's, in every setting."""
+    """Put what a part found (player, run, ...) where it belongs; the references', in every setting."""
     runs = slice(part.surface, part.surface + part.runs * len(plan.surfaces), len(plan.surfaces))
     for k, (name, setting) in enumerate(part.players):
-        where = slice(None) if name == UNINFORMATIVE else plan.settings.index(setting)
+        where = slice(None) if name in REFERENCES else plan.settings.index(setting)
         for what, rows in found.items():
             whole[what][plan.candidates.index(name), where, runs] = rows[k]
 
@@ -231,63 +258,26 @@ def _simulated(plan: Plan, part: Part, threads: int | None) -> Recorded:
         threads=threads,
         progress=False,
     )
-    informed = [name != UNINFORMATIVE for name, _ in part.players]
+    informed = [name not in REFERENCES for name, _ in part.players]
     found = _room(plan, len(part.players), part.runs)
     found["regret"][informed] = trace.regret.values
     found["initialisation"][informed] = trace.initialisation.values
-    if not all(informed):
-        for run in range(part.runs):
-            alone = _without_prior(plan, part.surface, run)
+    for k, (name, _) in enumerate(part.players):
+        for run in range(part.runs) if name in REFERENCES else ():
+            alone = _without_prior(plan, name, part.surface, run)
             for what, rows in found.items():
-                rows[informed.index(False), run] = alone[what][0]
+                rows[k, run] = alone[what][0]
     return found
 
 
-def _without_prior(plan: Plan, surface: int, run: int) -> Recorded:
-    """Return a run of the uninformative candidate: the noise is that of all others, the order of arms its own."""
+def _without_prior(plan: Plan, name: str, surface: int, run: int) -> Recorded:
+    """Return a run of a reference: the noise is that of all others, the order of arms its own."""
     order = plan.order(surface, run)
-    environment, pair = reordered(plan.surfaces[surface], order), plan.uninformative(order)
+    environment, pair = reordered(plan.surfaces[surface], order), plan.reference(name, order)
     runs = Runs(*pair, environment, plan.horizon, plan.seed_of(surface), run, run + 1, plan.times)
     recorded = runs.room()
     engine_for(runs).play(runs, recorded, lambda _: None)
     return recorded
-
-
-def reordered(environment: Environment, order: Integers) -> Environment:
-    """Return an environment whose arm i is arm order[i] of another.
-
-    >>> reordered(GaussianBandit([1.0, 2.0, 3.0], 1.0), np.array([2, 0, 1])).means
-    array([3., 1., 2.])
-    """
-    match environment:
-        case GaussianBandit():
-            return GaussianBandit(environment.means[order], environment.noise_variance[order])
-        case BernoulliBandit():
-            return BernoulliBandit(environment.means[order])
-    return _Reordered(environment, order)
-
-
-@final
-class _Reordered(Environment):
-    """Arms of any kind in another order."""
-
-    def __init__(self, environment: Environment, order: Integers) -> None:
-        super().__init__(environment.means[order])
-        self.noise_variance = environment.noise_variance[order]
-        self._environment, self._order = environment, order
-
-    def noise(self, rng: np.random.Generator, horizon: int) -> Array:
-        return self._environment.noise(rng, horizon)
-
-    @property
-    def changes(self) -> bool:
-        return self._environment.changes
-
-    def means_at(self, t: int) -> Array:
-        return self._environment.means_at(t)[self._order]
-
-    def reward(self, arm: int, noise: float, *, t: int = 1) -> float:
-        return reward_at(self._environment, int(self._order[arm]), noise, t)
 
 
 def _described(plan: Plan) -> dict[str, Any]:

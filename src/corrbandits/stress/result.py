@@ -180,7 +180,7 @@ def run(
     >>> rule, kernel = CorrelatedUCL(a=1.5), Exponential(2.0)
     >>> test = run(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)
     >>> dict(test.data.sizes)
-    {'candidate': 3, 'setting': 73, 'run': 10, 'time': 5}
+    {'candidate': 4, 'setting': 73, 'run': 10, 'time': 5}
     >>> print(test.sentences()[1])
     At t = 100 the regret is 25.3 with your prior and 31 with the uninformative one: 18.6 % less.
     """
@@ -228,6 +228,9 @@ def _dataset(plan: Plan, kept: Recorded) -> xr.Dataset:
         "candidate": plan.main,
         "has_kernel": int(plan.prior.kernel is not None),
         "means_alike": int(np.ptp(plan.prior.mean) == 0),
+        "arms": len(plan.prior.mean),
+        "tied_gap": plan.tied_gap,
+        **dict(zip(("overall_mean", "overall_deviation"), plan.overall, strict=True)),
         **scales(plan.prior.kernel),
     }
     return xr.Dataset(

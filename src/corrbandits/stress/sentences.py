@@ -27,16 +27,16 @@ TRIED = {
     "swap": "{} to {} % of its high and low regions swapped",
 }
 
-
 AGAINST = {
     "shift": "a shift of its means",
     "scale": "a wrong contrast of its means",
     "noise": "noise on its means",
     "swap": "a swap of its high and low regions",
 }
+INDEPENDENT_ARMS = "independent arms of the right mean and deviation"
+SHORT = 2  # decisions per arm: in fewer, one that knows nothing hardly comes to choose
 UNSURE = " where you are unsure what is wrong"
-SAFETY = {HELPS: "is safe", HURTS: "is unsafe"}
-"""What holds of a prior up to its break-evens, by the verdict of the prior as given."""
+SAFETY = {HELPS: "is safe", HURTS: "is unsafe"}  # up to its break-evens, by the verdict of the prior as given
 
 
 def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
@@ -46,6 +46,7 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     return [
         _summary(found, about, kinds),
         _overall(found),
+        *_beside_independent(found, about),
         *_by_surface(found),
         *_by_time(found),
         *_about_single_arms(found),
@@ -65,8 +66,12 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
 
 
 def _summary(found: Found, about: Mapping[str, Any], kinds: Sequence[str]) -> str:
-    safe = f"{_safe_words(found, about)}, with one thing wrong at a time"
+    by, these = (_by_independent(found), " by these") if _is_short(found, about) else (found, "")
+    safe = f"{_safe_words(by, about)}{these}, with one thing wrong at a time"
     parts = [f"Your prior {found['verdict']}{_unless(found, kinds)}", safe]
+    if found["independent"] is not None:
+        parts[0] += ", measured against the uninformative one"
+        parts.insert(1, f"against {INDEPENDENT_ARMS} it {found['independent_verdict']}")
     if found["means_add_nothing"]:
         parts.append("your expectations of single arms add nothing")
     if found["prefer"]:
@@ -127,14 +132,44 @@ def _overall(found: Found) -> str:
     return f"At t = {found['horizon']:,} the regret is {both}: {amount}."
 
 
-def _by_time(found: Found) -> list[str]:
-    times, helps, hurts = found["times"], found["helps_at"], found["hurts_at"]
-    if len(times) < 2:
+def _beside_independent(found: Found, about: Mapping[str, Any]) -> list[str]:
+    """Return how the prior compares with independent arms, and whom to go by where the campaign is short."""
+    if (level := found["independent"]) is None:
         return []
-    if helps == times or hurts == times:
+    given, horizon = found["given"], found["horizon"]
+    share = f"{number(100 * abs(level - given) / level if level else 0.0)} % {'less' if level >= given else 'more'}"
+    known = f"{number(about['overall_mean'])} and {number(about['overall_deviation'])}"
+    beside = f"{number(level)}: beside these your prior {found['independent_verdict']} ({share})"
+    said = [f"With {INDEPENDENT_ARMS}, {known}, it is {beside}."]
+    if _is_short(found, about):
+        once = "only once" if horizon <= int(about["arms"]) else "once before it comes to choose"
+        said.append(
+            f"In {horizon:,} decisions among {int(about['arms']):,} arms the uninformative prior tries arms {once}: "
+            "its regret is mostly chance, and so is what is safe by it. Go by independent arms: "
+            f"{_safe_words(_by_independent(found), about)} by these."
+        )
+    return said
+
+
+def _is_short(found: Found, about: Mapping[str, Any]) -> bool:
+    """Return whether a policy that knows nothing hardly comes to choose, and there is another to go by."""
+    return found["independent"] is not None and found["horizon"] < SHORT * int(about["arms"])
+
+
+def _by_independent(found: Found) -> Found:
+    """Return where factors are safe, measured against independent arms."""
+    return {name.removeprefix("independent_"): x for name, x in found.items() if name.startswith("independent_")}
+
+
+def _by_time(found: Found) -> list[str]:
+    times, helps, hurts, by_order = (found[name] for name in ("times", "helps_at", "hurts_at", "order_decides_at"))
+    after = f"; at t = {_list(by_order)} the order of the list may decide that" if by_order else ""
+    if len(times) + len(by_order) < 2:
+        return []
+    if not by_order and times in (helps, hurts):
         return [f"It {HELPS if helps else HURTS} at every time that was looked at: {_list(times)}."]
     parts = [f"{what} at t = {_list(when)}" for what, when in ((HELPS, helps), (HURTS, hurts)) if when]
-    return [f"It {' and '.join(parts)}." if parts else f"It {NEITHER} at any time that was looked at."]
+    return [f"It {' and '.join(parts)}{after}." if parts else f"It {NEITHER} at any time that was looked at{after}."]
 
 
 def _by_surface(found: Found) -> list[str]:

@@ -20,7 +20,7 @@ from corrbandits._shell.numbers import number
 from corrbandits.policies import RULES
 from corrbandits.stress import panels
 from corrbandits.stress.findings import HELPS, HURTS, NEITHER, TIE
-from corrbandits.stress.names import FIXED, HELD, SURVIVORS, UNINFORMATIVE, axis_label, changes
+from corrbandits.stress.names import FIXED, HELD, REFERENCES, SURVIVORS, UNINFORMATIVE, axis_label, changes
 from corrbandits.stress.page.charts import LINES, chart_data
 from corrbandits.stress.priors import Setting
 
@@ -34,14 +34,15 @@ TITLE = "What a wrong prior costs"
 EXPLAINED = {"printed": " (as in the paper)", "plain": " (without the factor of correlation)"}
 
 
-def render(test: StressTest) -> str:
-    """Return the report of a stress test as one HTML file; the same test gives the same page."""
+def render(test: StressTest, name: str = "") -> str:
+    """Return the report of a stress test as one HTML file, headed by a name; the same test gives the same page."""
     from plotly.offline import get_plotlyjs
 
     data, library = test.data, get_plotlyjs().replace("\r\n", "\n")
     figures, table = chart_data(test), test.to_csv()
+    title = escape(f"{name}: {TITLE[0].lower()}{TITLE[1:]}" if name else TITLE)
     parts = [
-        f"<h1>{TITLE}</h1>\n<p>A stress test of {escape(short(str(data.attrs['policy'])))}.</p>",
+        f"<h1>{title}</h1>\n<p>A stress test of {escape(short(str(data.attrs['policy'])))}.</p>",
         _section("In short", _said(test.sentences())),
         _section("Where the prior helps and where it hurts", _maps(data, figures["limit"])),
         _section("One factor at a time", _curves(data)),
@@ -52,7 +53,7 @@ def render(test: StressTest) -> str:
     scripts = [library, asset("page.js")]
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{_policy(scripts)}\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{TITLE}</title>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{title}</title>\n'
         f"<style>\n{asset('page.css')}</style>\n</head>\n<body>\n<main>\n" + "\n".join(parts) + "\n</main>\n"
         f'<script type="application/json" id="numbers">{embedded(figures)}</script>\n'
         + "".join(f"<script>{script}</script>\n" for script in scripts)
@@ -183,7 +184,7 @@ def _survivors(test: StressTest) -> str:
     horizon, settings = int(data["time"].values[-1]), panels.settings(data)
     found = {(row.candidate, Setting(*row[1:5])): row for row in test.rows if row.time == horizon}
     others = [name for name in FIXED if name != data.attrs["candidate"]]  # the candidate itself is the one held fixed
-    names = [name for name in (HELD, *SURVIVORS, *others, UNINFORMATIVE) if any(name == of for of, _ in found)]
+    names = [name for name in (HELD, *SURVIVORS, *others, *REFERENCES) if any(name == of for of, _ in found)]
     rows = [
         [", ".join(changes(settings[j])), *(_interval(found.get((name, settings[j]))) for name in names)]
         for j in corners
@@ -213,7 +214,9 @@ def _about(data: xr.Dataset) -> str:
         "settings": f"{data.sizes['setting']:,}",
         "seed": about["seed"],
         "version": f"corrbandits {about['version']}",
-        "bands": "95 % t-intervals of the mean over runs",
+        "bands": "95 % t-intervals of the mean over runs; where arms are as good as each other, the first in the list "
+        "is taken, and the intervals do not say what another list would change; the uninformative prior and "
+        "independent arms meet the list in another order in every run",
     }
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{escape(str(text))}</dd>" for name, text in rows.items()) + "</dl>"
 
@@ -238,7 +241,9 @@ def _short(cell: str) -> str:
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], name: str, kind: str = "all") -> str:
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in header)
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
+    labels = [f' data-head="{escape(text)}"' if kind == "fit" else "" for text in header]  # shown on narrow screens
+    cells = ("".join(f"<td{of}>{escape(text)}</td>" for of, text in zip(labels, row, strict=True)) for row in rows)
+    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}">\n'
         f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'

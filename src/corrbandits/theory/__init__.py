@@ -33,11 +33,13 @@ from corrbandits.theory.lemmas import (
     variance_upper,
 )
 from corrbandits.theory.lower import lai_robbins, lai_robbins_counts
+from corrbandits.theory.signs import Signed, sign_refined_bound, signed_distances
 
 __all__ = [
     "Best",
     "Group",
     "Sides",
+    "Signed",
     "best_correlated",
     "best_uncorrelated",
     "beta",
@@ -61,6 +63,8 @@ __all__ = [
     "regret_curve",
     "regret_curves",
     "schedule_lower",
+    "sign_refined_bound",
+    "signed_distances",
     "spread_times",
     "tail_lower",
     "tail_upper",

@@ -54,7 +54,7 @@ def uncorrelated_bound(
     elif not theorem.admissible(policy.a, checks.number("epsilon", epsilon)):
         raise _outside("epsilon", epsilon, 0.0, largest)
     attrs = {"theorem": "1", "epsilon": epsilon, "a": policy.a, "K": policy.K}
-    return _dataset(environment, theorem, theorem.numbers(policy.a, epsilon), attrs)
+    return as_dataset(environment, theorem, theorem.numbers(policy.a, epsilon), attrs)
 
 
 def correlated_bound(
@@ -84,17 +84,23 @@ def correlated_bound(
     (array([  nan, 158.8]), 'informative for all 1 suboptimal arms at T = 10,000')
     """
     theorem = theorem_2(environment, belief, policy, horizon, version)
-    low = 4 / (3 * policy.a)
-    if version != "summed" and low >= 1:
-        raise ValueError(f"Theorem 2 needs a above 4 / (3 c1), that is above 4/3, but a is {policy.a:g}.")
-    if c1 is None:
-        c1 = theorem.weight(policy.a)
-    elif not 0 < checks.number("c1", c1) < 1 or (version != "summed" and not admissible(policy.a, c1)):
-        raise _outside("c1", c1, 0.0 if version == "summed" else low, 1.0)
+    c1 = checked_c1(theorem, policy, c1)
     attrs = {"theorem": f"2, {version}", "c1": c1, "a": policy.a, "K": policy.K}
     if version != "printed":
         attrs["b"] = theorem.b
-    return _dataset(environment, theorem, theorem.numbers(policy.a, c1), attrs)
+    return as_dataset(environment, theorem, theorem.numbers(policy.a, c1), attrs)
+
+
+def checked_c1(theorem: Theorem2, policy: UCL | CorrelatedUCL, c1: float | None) -> float:
+    """Return c1, by default the best one; refuse one that the theorem does not admit."""
+    low, summed = 4 / (3 * policy.a), theorem.version == "summed"
+    if not summed and low >= 1:
+        raise ValueError(f"Theorem 2 needs a above 4 / (3 c1), that is above 4/3, but a is {policy.a:g}.")
+    if c1 is None:
+        return theorem.weight(policy.a)
+    if not 0 < checks.number("c1", c1) < 1 or not (summed or admissible(policy.a, c1)):
+        raise _outside("c1", c1, 0.0 if summed else low, 1.0)
+    return c1
 
 
 def theorem_1(environment: Environment, belief: Independent, policy: UCL, horizon: int) -> Theorem1:
@@ -137,7 +143,8 @@ def _outside(name: str, value: float, low: float, high: float) -> ValueError:
     return ValueError(f"{name} must lie strictly between {low:.6g} and {high:.6g} for this a and prior, got {value:g}.")
 
 
-def _dataset(environment: Environment, problem: Problem, numbers: Numbers, attrs: dict[str, Any]) -> xr.Dataset:
+def as_dataset(environment: Environment, problem: Problem, numbers: Numbers, attrs: dict[str, Any]) -> xr.Dataset:
+    """Return a bound as a data set, in words too."""
     import xarray as xr
 
     log_total = np.logaddexp(numbers.log_eta, numbers.log_extra)

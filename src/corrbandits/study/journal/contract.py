@@ -14,12 +14,13 @@ place. It may return the same one if a place has only one, as one in memory does
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from corrbandits.study.journal.chain import digests
-from corrbandits.study.journal.protocol import JournalError, JournalProtocol, Taken
+from corrbandits.study.journal.protocol import JournalError, JournalProtocol, QueueProtocol, Taken
 
 Opener = Callable[[], JournalProtocol]
 
@@ -221,6 +222,37 @@ class JournalContract:
             list(threads.map(lambda writer: append_pairs(journal, study, writer, 15), range(8)))
         check_pairs(journal, study, writers=8, count=15)
         journal.close()
+
+
+class QueueContract:
+    """What a journal does that offers a queue; a subclass has the fixture `open_journal`."""
+
+    def test_tickets_stand_in_the_order_they_came_and_expire(self, open_journal: Opener) -> None:
+        journal, other = open_journal(), open_journal()
+        assert isinstance(journal, QueueProtocol)
+        assert isinstance(other, QueueProtocol)
+        study, apart = journal.enrol("meadow", ["created"]), journal.enrol("apart", ["created"])
+        assert not journal.queued(study)
+        assert journal.queue(study, "a", 60.0)
+        assert other.queued(study)
+        assert not other.queued(apart)
+        assert not other.queue(study, "b", 0.3)
+        assert not journal.queue(study, "c", 60.0)
+        assert journal.queue(study, "a", 60.0), "a ticket that is renewed keeps its place"
+        other.leave(study, "a")
+        other.leave(study, "never there")
+        assert other.queue(study, "b", 0.3)
+        assert not journal.queue(study, "c", 60.0)
+        time.sleep(0.4)
+        assert journal.queue(study, "c", 60.0), "one that is not renewed expires"
+        assert not other.queue(study, "b", 60.0), "and stands at the end when it comes again"
+        journal.append(study, 2, ["told"])
+        assert journal.read(study, 0) == ["created", "told"]
+        for ticket in "bc":
+            journal.leave(study, ticket)
+        assert not journal.queued(study)
+        journal.close()
+        other.close()
 
 
 def append_pairs(journal: JournalProtocol, study: int, writer: int, count: int) -> None:

@@ -48,6 +48,20 @@ class Taken(Exception):  # noqa: N818 - not an error: another writer was first, 
 
 
 @runtime_checkable
+class QueueProtocol(Protocol):
+    """What a journal may offer besides, so that of those who ask nobody is overtaken for ever: tickets that expire."""
+
+    def queued(self, study: int) -> bool:
+        """Return whether a ticket is there that has not expired."""
+
+    def queue(self, study: int, ticket: str, seconds: float) -> bool:
+        """Put a ticket at the end of the queue, or renew it, for so many seconds; return whether it is the first."""
+
+    def leave(self, study: int, ticket: str) -> None:
+        """Take a ticket away, if it is there."""
+
+
+@runtime_checkable
 class JournalProtocol(Protocol):
     """Where studies are kept: append events at (study, sequence), read those after a sequence.
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, final
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from corrbandits.study.journal import tables
+from corrbandits.study.journal import queue, tables
 from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other, seal, verified
 from corrbandits.study.journal.connections import PATIENCE, Database, code
 from corrbandits.study.journal.protocol import DamagedError, JournalError, Taken
@@ -188,6 +188,18 @@ class Journal:
     def delete(self, study: int) -> None:
         """Delete a study and all its events."""
         self._writing(lambda connection: connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study)))
+
+    def queued(self, study: int) -> bool:
+        """Return whether somebody queues to ask."""
+        return self._version == VERSION and bool(self._database.reading(lambda at: queue.tickets(at, study)))
+
+    def queue(self, study: int, ticket: str, seconds: float) -> bool:
+        """Put a ticket at the end of the queue, or renew it, for so many seconds; return whether it is the first."""
+        return self._writing(lambda connection: queue.put(connection, study, ticket, seconds))
+
+    def leave(self, study: int, ticket: str) -> None:
+        """Take a ticket away."""
+        self._writing(lambda connection: queue.remove(connection, study, ticket))
 
     def close(self) -> None:
         """Close the connections; the journal opens new ones when it is used again."""

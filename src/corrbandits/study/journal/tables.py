@@ -2,8 +2,9 @@
 
     table                  columns                         meaning
     corrbandits_journal    version                         how the other two are to be read
-    corrbandits_studies    id, name, events, seal          a deleted study's id is never given again; the seal fits
-                                                           id, name, the number of events and the last one's digest
+    corrbandits_studies    id, name, events, seal, queue   a deleted study's id is never given again; the seal fits
+                                                           id, name, the number of events and the last one's digest;
+                                                           the queue is of those who ask: tickets, until when
     corrbandits_events     study, sequence, body, digest   one JSON text each, from 1 on without a gap; never changed
 
 Version 1 had neither seals nor digests. It is read as it is, and becomes version 2 when something is first saved.
@@ -30,6 +31,7 @@ STUDIES = sa.Table(
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("events", sa.Integer, nullable=False, server_default="0"),
     sa.Column("seal", sa.Text, nullable=False, server_default=""),
+    sa.Column("queue", sa.Text, nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
 EVENTS = sa.Table(
@@ -101,7 +103,8 @@ def renew(connection: sa.Connection, place: str) -> None:
     if connection.execute(sa.select(sa.func.count()).select_from(EVENTS)).scalar() != sum(map(len, found.values())):
         raise DamagedError(f"{place} is damaged: it has events of no study. Go on from a backup or an export.")
     connection.exec_driver_sql(f"ALTER TABLE {STUDIES.name} ADD COLUMN events INTEGER DEFAULT 0 NOT NULL")
-    connection.exec_driver_sql(f"ALTER TABLE {STUDIES.name} ADD COLUMN seal TEXT DEFAULT '' NOT NULL")
+    for column in ("seal", "queue"):
+        connection.exec_driver_sql(f"ALTER TABLE {STUDIES.name} ADD COLUMN {column} TEXT DEFAULT '' NOT NULL")
     (_add_digests_anew if connection.dialect.name == "sqlite" else _add_digests)(connection, found)
     for study, name in connection.execute(sa.select(STUDIES.c.id, STUDIES.c.name)).all():
         seal_study(connection, study, name, len(found[study]), digests("", found[study])[-1])

@@ -17,7 +17,7 @@ from corrbandits.paper.errata import ERRATA
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
-PICTURES = {"results/meadow-stress-grids.png": "stress-grids.png"}
+PICTURES = {"results/peaks-stress-grids.png": "stress-grids.png"}
 """Which pictures of a page's commands are kept, and under which name."""
 
 

@@ -123,7 +123,7 @@ def test_the_page_has_a_table_of_all_six_fields_and_no_path_of_a_machine(fields)
 def test_the_page_s_family_of_truths_is_one(tmp_path):
     text = PAGE.read_text(encoding="utf-8")
     files = dict(re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
-    assert len(files["meadow.toml"].splitlines()) <= 15
+    assert len(files["peaks.toml"].splitlines()) <= 15
     sites = re.search(r"^(name,x,y,.*?yield1991\n.*?)\n```$", text, re.MULTILINE | re.DOTALL).group(1)
     (tmp_path / "sites.csv").write_text(sites, encoding="utf-8")
     family = files["family.toml"]

@@ -252,17 +252,27 @@ def test_what_the_order_of_the_list_decides_is_no_verdict():
     assert alike.data.attrs["tied_gap"] == pytest.approx(np.ptp(SURFACE.means))
     assert apart.data.attrs["tied_gap"] == 0
     assert alike.findings()["order_decides_at"][0] == 1
-    assert any("at t = 1" in said and "the order of the list may decide that" in said for said in alike.sentences())
+    assert alike.sentences()[0].startswith("Your prior has no verdict at t = 20, since the order of the list may")
+    assert "At t = 1, 20 there is no verdict, since the order of the list may decide it." in alike.sentences()
     assert apart.findings()["times"] == [1, 20]
 
 
 def test_a_short_campaign_is_measured_by_independent_arms():
-    short, long = stressed(20.0, horizon=15), stressed(20.0, horizon=60)
+    noisy = {"accuracy": {"shift": [0.0], "noise": [0.5, 1.0, 2.0, 4.0, 8.0]}, "kinds": ["shift", "noise"]}
+    short, long = stressed(horizon=15, **noisy), stressed(horizon=60, **noisy)
     for test, told in ((short, True), (long, False)):
-        said = " ".join(test.sentences())
-        assert "With independent arms of the right mean and deviation" in said
-        assert ("the uninformative prior tries arms only once: its regret is mostly chance" in said) == told
-        assert ("by these, with one thing wrong at a time" in test.sentences()[0]) == told
-    level = short.findings()
-    assert level["independent_verdict"] in ("helps", "hurts", "makes no difference")
-    assert f"it {level['independent_verdict']}" in short.sentences()[0]
+        said, arms = test.sentences(), "independent arms of the right mean and deviation"
+        whole = " ".join(said)
+        assert f"With {arms}" in whole
+        assert ("the uninformative prior tries arms only once: its regret is mostly chance" in whole) == told
+        assert (f", measured against {arms}" in said[0]) == told
+        assert (", measured against the uninformative one" in said[0]) != told
+        assert ("with independent arms" in said[-1] or "are independent arms" in said[-1]) == told
+    found = short.findings()
+    assert found["independent_verdict"] == "helps"
+    curve = [row for row in short.rows if row.time == 15 and row.candidate == "printed" and row.kind == "noise"]
+    safe = [row.accuracy for row in curve if row.mean <= found["independent"]]
+    assert max(safe) <= found["independent_noise_high"] < min({row.accuracy for row in curve} - set(safe))
+    assert found["independent_noise_high"] != found["noise_high"]
+    said = f"It is safe unless noise of a deviation above {found['independent_noise_high']:.3g} is added to its means."
+    assert said in short.sentences()

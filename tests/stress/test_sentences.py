@@ -156,3 +156,17 @@ def test_what_survivors_cost_at_the_other_corners_is_said():
     )
     cheap = [row._replace(mean=50.0) if row.candidate in ("elimination", "refitting") else row for row in rows]
     assert said_of(cheap)[-1].endswith("save regret.")
+
+
+def test_where_the_order_of_the_list_may_decide_nothing_is_said_to_help():
+    _, sentences = made_up(lambda *_: 40.0, tied_gap=70.0)
+    assert sentences[0] == "Your prior has no verdict at t = 10, since the order of the list may decide it."
+    assert not {"helps", "safe", "no difference"} & set(" ".join(sentences).replace(",", "").split())
+    assert made_up(lambda *_: 40.0, tied_gap=50.0)[1][0].startswith("Your prior helps")
+
+
+def test_where_no_time_has_a_verdict_that_is_not_no_difference():
+    rows = [row._replace(time=t) for t in (1, 10) for row in rows_of({GIVEN: 90.0})]
+    sentences = said_of(rows, tied_gap=20.0)
+    assert "At t = 1, 10 there is no verdict, since the order of the list may decide it." in sentences
+    assert "no difference" not in " ".join(sentences)

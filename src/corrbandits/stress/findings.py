@@ -4,7 +4,8 @@ name             meaning
 level            mean regret at the horizon with the uninformative prior
 independent      the same with independent arms of the right mean and deviation
 given            mean regret at the horizon with the prior as it was given
-verdict          what a prior does at a setting and time: it helps, hurts or makes no difference
+verdict          what a prior does at a setting and time: it helps, hurts or makes no difference; of the prior as
+                 given there is none where the order of the list may decide it
 break-even       where a curve of mean regret crosses the level, between two settings on a straight line
                  (of the logarithm, for the factors on variance and length)
 safe             settings from one break-even to the next, around the prior as given if that is safe, otherwise around
@@ -28,6 +29,7 @@ TIE = 0.02
 """Two regrets are alike if they differ by no more than this share of the larger."""
 
 HELPS, HURTS, NEITHER = "helps", "hurts", "makes no difference"
+NO_VERDICT = "has no verdict"
 
 
 class Row(NamedTuple):
@@ -74,33 +76,35 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
         "given": given,
         "saving": level - given,
         "share": (level - given) / level if level else 0.0,
-        "verdict": verdict(given, level),
-        **_over_time(table, main, kind, tied_gap=float(about.get("tied_gap", 0.0))),
         "surfaces": as_given.surfaces,
         "better": as_given.better,
         "initial": as_given.initial,
         **_one_mean(at_end, main, given, bool(about.get("means_alike"))),
+        **_beside(table, UNINFORMATIVE, about),
     }
+    for factor in ("confidence", "length"):
+        found |= _initial(factor, at_end, main, kind, found[f"{factor}_best"])
+    found["independent"] = next((row.mean for row in at_end if row.candidate == INDEPENDENT), None)
+    if found["independent"] is not None:  # as in tests before 0.2.0
+        found |= {f"independent_{name}": value for name, value in _beside(table, INDEPENDENT, about).items()}
+    return found | _worst(at_end) | _safest(at_end, kind) | _corners(at_end)
+
+
+def _beside(table: Sequence[Row], reference: str, about: Mapping[str, Any]) -> Found:
+    """Return what the prior does beside a reference, when, and where it is safe by that."""
+    kind, main = str(about["default_kind"]), str(about["candidate"])
+    found = _over_time(table, reference, main, kind, tied_gap=float(about.get("tied_gap", 0.0)))
+    last = max(row.time for row in table)
+    at_end = [row for row in table if row.time == last]
+    level = next(row.mean for row in at_end if row.candidate == reference)
+    told = last not in found["order_decides_at"]
+    found["verdict"] = verdict(_mean(at_end, main, kind, AS_GIVEN[kind]), level) if told else NO_VERDICT
     for factor in dict.fromkeys(row.kind for row in at_end):
         curve = _accuracy_curve(at_end, main, kind, factor)
         low, high = stretch(curve, AS_GIVEN[factor], level)
         found |= {f"{factor}_low": low, f"{factor}_high": high, f"{factor}_tried": (curve[0][0], curve[-1][0])}
     for factor in ("confidence", "length"):
         found |= _safe(factor, _factor_curve(at_end, main, kind, factor), level)
-        found |= _initial(factor, at_end, main, kind, found[f"{factor}_best"])
-    found |= _beside_independent(at_end, main, kind, given)
-    return found | _worst(at_end) | _safest(at_end, kind) | _corners(at_end)
-
-
-def _beside_independent(rows: Sequence[Row], main: str, kind: str, given: float) -> Found:
-    """Return the regret of independent arms, the verdict beside it, and where variance and length are safe by it."""
-    level = next((row.mean for row in rows if row.candidate == INDEPENDENT), None)
-    if level is None:  # of tests before 0.2.0
-        return {"independent": None}
-    found: Found = {"independent": level, "independent_verdict": verdict(given, level)}
-    for factor in ("confidence", "length"):
-        safe = _safe(factor, _factor_curve(rows, main, kind, factor), level)
-        found |= {f"independent_{name}": value for name, value in safe.items()}
     return found
 
 
@@ -156,9 +160,9 @@ def _mean(rows: Sequence[Row], candidate: str, *setting: Any) -> float:
     return next(row.mean for row in rows if row[:5] == wanted)
 
 
-def _over_time(table: Sequence[Row], main: str, kind: str, *, tied_gap: float) -> Found:
+def _over_time(table: Sequence[Row], reference: str, main: str, kind: str, *, tied_gap: float) -> Found:
     """Return when the prior helps and hurts, where that is more than the order of the list may have decided."""
-    flat = {row.time: row.mean for row in table if row.candidate == UNINFORMATIVE}
+    flat = {row.time: row.mean for row in table if row.candidate == reference}
     given = {row.time: row.mean for row in table if row[:5] == (main, kind, AS_GIVEN[kind], 1.0, 1.0)}
     times = [t for t in sorted(given) if not tied_gap or abs(given[t] - flat[t]) > tied_gap]
     return {

@@ -1,6 +1,8 @@
 """What a stress test found, in plain sentences: the numbers of `findings`, in three digits.
 
 A sentence gives the verdict of the prior as given; of ranges it says where the prior is safe, up to the break-even.
+All are measured against the uninformative prior; in a short campaign, where its regret is chance, against independent
+arms.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from corrbandits._shell.numbers import number
-from corrbandits.stress.findings import HELPS, HURTS, NEITHER, Found, alike
-from corrbandits.stress.names import FIXED, HELD, SURVIVORS, UNINFORMATIVE, candidate_name
+from corrbandits.stress.findings import HELPS, HURTS, NEITHER, NO_VERDICT, Found, alike
+from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, UNINFORMATIVE, candidate_name
 
 UNLESS = {
     "shift": ("its means are {} or {}", "lowered by more than {}", "raised by more than {}"),
@@ -36,6 +38,7 @@ AGAINST = {
 INDEPENDENT_ARMS = "independent arms of the right mean and deviation"
 SHORT = 2  # decisions per arm: in fewer, one that knows nothing hardly comes to choose
 UNSURE = " where you are unsure what is wrong"
+BY_ORDER = "the order of the list may decide it"
 SAFETY = {HELPS: "is safe", HURTS: "is unsafe"}  # up to its break-evens, by the verdict of the prior as given
 
 
@@ -43,21 +46,22 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     """Return the findings in plain words: first what to remember, then each of them."""
     kinds = [kind for kind in UNLESS if f"{kind}_low" in found and not _idle(kind, about)]
     kinds.sort(key=lambda kind: kind != about["default_kind"])
+    by = _by_independent(found) if _is_short(found, about) else found
     return [
-        _summary(found, about, kinds),
+        _summary(found, by, about, kinds),
         _overall(found),
         *_beside_independent(found, about),
-        *_by_surface(found),
-        *_by_time(found),
-        *_about_single_arms(found),
-        *(_about_means(found, kind) for kind in kinds if found["verdict"] != NEITHER),
+        *_by_surface(found, about),
+        *_by_time(by),
+        *_about_single_arms(by),
+        *(_about_means(by, kind) for kind in kinds if by["verdict"] in SAFETY),
         *(
-            ["Its means are all alike: their contrast, and high and low regions, are not there to be wrong."]
+            ["Its means are all alike, so neither a wrong contrast of them nor a swap of high and low was tried."]
             if about.get("means_alike")
             else []
         ),
-        _about_factor(found, "confidence", "variance", about.get("variance")),
-        _about_length(found, about),
+        _about_factor(by, "confidence", "variance", about.get("variance")),
+        _about_length(by, about),
         *_about_initialisation(found, about),
         *_about_index(found, about),
         _about_safest(found, about),
@@ -65,11 +69,13 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _summary(found: Found, about: Mapping[str, Any], kinds: Sequence[str]) -> str:
-    by, these = (_by_independent(found), " by these") if _is_short(found, about) else (found, "")
-    safe = f"{_safe_words(by, about)}{these}, with one thing wrong at a time"
-    parts = [f"Your prior {found['verdict']}{_unless(found, kinds)}", safe]
-    if found["independent"] is not None:
+def _summary(found: Found, by: Found, about: Mapping[str, Any], kinds: Sequence[str]) -> str:
+    parts = [f"Your prior {by['verdict']}{_unless(by, kinds)}"]
+    if by["verdict"] != NO_VERDICT:
+        parts.append(f"{_safe_words(by, about)}, with one thing wrong at a time")
+    if by is not found:
+        parts[0] += f", measured against {INDEPENDENT_ARMS}"
+    elif found["independent"] is not None:
         parts[0] += ", measured against the uninformative one"
         parts.insert(1, f"against {INDEPENDENT_ARMS} it {found['independent_verdict']}")
     if found["means_add_nothing"]:
@@ -81,7 +87,9 @@ def _summary(found: Found, about: Mapping[str, Any], kinds: Sequence[str]) -> st
 
 def _unless(found: Found, kinds: Sequence[str]) -> str:
     """Return up to where the prior is safe or unsafe, in every kind of inaccuracy that has a break-even."""
-    if found["verdict"] == NEITHER:
+    if found["verdict"] == NO_VERDICT:
+        return f" at t = {found['horizon']:,}, since {BY_ORDER}"
+    if found["verdict"] not in SAFETY:
         return ""
     clauses = [clause for kind in kinds if (clause := _break_even(found, kind))]
     until = f"unless {', or '.join(clauses)}" if clauses else "whatever was tried on its means"
@@ -119,6 +127,8 @@ def _range(found: Found, factor: str, unit: float | None) -> str:
     low, high = found[f"{factor}_low"], found[f"{factor}_high"]
     tried, own = found[f"{factor}_tried"], 1.0 if unit is None else unit
     times = " times yours" if unit is None else ""
+    if found["verdict"] == NO_VERDICT:
+        return f"{number(tried[0] * own)} to {number(tried[1] * own)}{times} was tried"
     if low is None:
         return f"{number(tried[0] * own)} to {number(tried[1] * own)}{times} is nowhere safe"
     ends = {(True, True): ", all that was tried,", (True, False): ", from the least that was tried,"}
@@ -145,8 +155,7 @@ def _beside_independent(found: Found, about: Mapping[str, Any]) -> list[str]:
         once = "only once" if horizon <= int(about["arms"]) else "once before it comes to choose"
         said.append(
             f"In {horizon:,} decisions among {int(about['arms']):,} arms the uninformative prior tries arms {once}: "
-            "its regret is mostly chance, and so is what is safe by it. Go by independent arms: "
-            f"{_safe_words(_by_independent(found), about)} by these."
+            "its regret is mostly chance. So what helps and what is safe is said here by independent arms."
         )
     return said
 
@@ -157,25 +166,33 @@ def _is_short(found: Found, about: Mapping[str, Any]) -> bool:
 
 
 def _by_independent(found: Found) -> Found:
-    """Return where factors are safe, measured against independent arms."""
-    return {name.removeprefix("independent_"): x for name, x in found.items() if name.startswith("independent_")}
+    """Return the findings with all that is measured, measured against independent arms."""
+    measured = {name.removeprefix("independent_"): x for name, x in found.items() if name.startswith("independent_")}
+    return found | measured
 
 
 def _by_time(found: Found) -> list[str]:
     times, helps, hurts, by_order = (found[name] for name in ("times", "helps_at", "hurts_at", "order_decides_at"))
-    after = f"; at t = {_list(by_order)} the order of the list may decide that" if by_order else ""
     if len(times) + len(by_order) < 2:
         return []
+    open_at = f"at t = {_list(by_order)} there is no verdict, since {BY_ORDER}"
+    if not times:
+        return [f"A{open_at[1:]}."]
+    after = f"; {open_at}" if by_order else ""
     if not by_order and times in (helps, hurts):
         return [f"It {HELPS if helps else HURTS} at every time that was looked at: {_list(times)}."]
     parts = [f"{what} at t = {_list(when)}" for what, when in ((HELPS, helps), (HURTS, hurts)) if when]
-    return [f"It {' and '.join(parts)}{after}." if parts else f"It {NEITHER} at any time that was looked at{after}."]
+    neither = f"{NEITHER} at t = {_list(times)}" if by_order else f"{NEITHER} at any time that was looked at"
+    return [f"It {' and '.join(parts) or neither}{after}."]
 
 
-def _by_surface(found: Found) -> list[str]:
+def _by_surface(found: Found, about: Mapping[str, Any]) -> list[str]:
     if found["surfaces"] < 2:
         return []
-    return [f"Of {found['surfaces']:,} surfaces that were met, it {HELPS} on {found['better']:,}."]
+    if found["verdict"] == NO_VERDICT:
+        return []
+    beside = ", measured against the uninformative prior" if _is_short(found, about) else ""
+    return [f"Of {found['surfaces']:,} surfaces that were met, it {HELPS} on {found['better']:,}{beside}."]
 
 
 def _about_single_arms(found: Found) -> list[str]:
@@ -275,10 +292,14 @@ def _about_safest(found: Found, about: Mapping[str, Any]) -> str:
     where = f"the {_name(found, found['safest_candidate'])} with {' and '.join(parts)}"
     kind = about["default_kind"]
     least = f"with {_tried(found, kind)}, its regret is at most {number(found['safest_worst'])}"
-    flat, without = number(found["uninformative"]), _name(found, UNINFORMATIVE)
-    if found["safest_worst"] > found["uninformative"]:
-        return f"Safest against {AGAINST[kind]} is the {without}, with {flat}; of yours, {where}: {least}."
-    return f"Safest against {AGAINST[kind]} is {where}: {least}, against {flat} with the {without}."
+    reference = INDEPENDENT if _is_short(found, about) else UNINFORMATIVE
+    level, without = found[reference], _name(found, reference)
+    if reference == UNINFORMATIVE:
+        without = f"the {without}"
+    if found["safest_worst"] > level:
+        are = "are" if reference == INDEPENDENT else "is"
+        return f"Safest against {AGAINST[kind]} {are} {without}, with {number(level)}; of yours, {where}: {least}."
+    return f"Safest against {AGAINST[kind]} is {where}: {least}, against {number(level)} with {without}."
 
 
 def _about_survivors(found: Found) -> list[str]:

@@ -178,15 +178,15 @@ def fit(
 
     >>> from corrbandits.environments import landscapes
     >>> where, rng = landscapes.grid(10, 10), np.random.default_rng(0)
-    >>> surface = landscapes.draw(100 * Exponential(3.0), where, mean=30.0, noise_variance=10.0, seed=1)
+    >>> surface = landscapes.draw(100 * Exponential(3.0), where, mean=30.0, noise_variance=10.0, seed=3)
     >>> arms = np.repeat(np.arange(100), 3)
     >>> fit(where, arms, surface.means[arms] + rng.normal(0, np.sqrt(10), 300))
     Exponential kernel fitted to 300 rewards of 100 arms (95 % intervals)
-      mean            31.47 (26.37 to 36.56)
-      sd              7.221 (5.299 to 9.84)
-      length          2.079 (0.9977 to 4.332)
-      noise sd        3.158 (2.866 to 3.481)
-      log evidence    -880.9122
+      mean            24.66 (13.33 to 35.99)
+      sd              11.72 (6.657 to 20.63)
+      length          3.635 (1.024 to 12.9)
+      noise sd        3.168 (2.872 to 3.493)
+      log evidence    -904.2865
     """
     family = _family(kernel)
     where, which, scaled, centre, scale = _checked(points, arms, rewards)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 import corrbandits as cb
 from corrbandits import Study
-from corrbandits.study.journal import DamagedError, JournalError, Taken
+from corrbandits.study.journal import DamagedError, JournalError, Taken, files
 from corrbandits.study.journal.chain import digests
 from tests.study.test_journal_faults import become_unprivileged
 from tests.support import ROOT
@@ -119,6 +119,66 @@ def test_a_history_that_others_wrote_in_place_of_ours_is_said_by_every_call(plac
     with Study.open(place.url, "meadow") as again:
         assert len(again.trials) == 2 + more
     study.close()
+
+
+def observe_some(url, count):
+    with Study.open(url, "meadow") as study:
+        for k in range(count):
+            study.observe(1, 90.0 + k)
+
+
+@pytest.mark.parametrize("others", [0, 3, 4, 60])
+@pytest.mark.parametrize("call", range(7))
+def test_an_older_copy_written_over_a_file_that_is_open_is_said_and_stays(tmp_path, others, call):
+    """By `cp`, as people do it; after three events of another process the file has as many changes as it had for us."""
+    path = tmp_path / "survey.db"
+    create(path).close()
+    shutil.copy(path, tmp_path / "older")
+    study = create_open(path)
+    subprocess.run(["cp", tmp_path / "older", path], check=True)
+    for beside in tmp_path.glob("survey.db-*"):
+        beside.unlink()
+    if others:
+        together(observe_some, (path, others))
+    words = "is not the one that has been read" if others >= 3 else "have been read: some were lost"
+    for _ in range(2):
+        with pytest.raises(JournalError, match=words):
+            every_call(study)[call]()
+    study.close()
+    with Study.open(path, "meadow") as again:
+        assert again.history()["reward"].tolist() == [90.0 + k for k in range(others)]
+    assert [finding.whole for finding in Study.check(path)] == [True]
+
+
+def create_open(path):
+    """Return a study that has written three events by the connection that it goes on with."""
+    study = Study.open(path, "meadow")
+    study.ask()
+    study.observe(3, 40.0)
+    study.observe(3, 41.0)
+    return study
+
+
+def test_a_file_of_an_earlier_version_becomes_one_file_before_it_is_used(tmp_path):
+    """What is in its log is kept; while a program of that version has it open, one is told so."""
+    path = tmp_path / "survey.db"
+    create(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as earlier:
+        assert earlier.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+        earlier.execute("UPDATE corrbandits_studies SET queue = '[]'")
+        assert (tmp_path / "survey.db-wal").stat().st_size
+        with pytest.raises(JournalError, match=r"locked for too long, or an earlier corrbandits has it open"):
+            Study.open(f"sqlite:///{path}?timeout=0.1", "meadow")
+    with closing(sqlite3.connect(path, isolation_level=None)) as killed:
+        killed.execute("UPDATE corrbandits_studies SET queue = '[1]'")
+        for name in ("survey.db", "survey.db-wal"):
+            shutil.copy(tmp_path / name, tmp_path / name.replace("survey", "left"))
+    with Study.open(tmp_path / "left.db", "meadow") as study:
+        study.observe(1, 30.0)
+        assert not list(tmp_path.glob("left.db-*"))
+    with closing(sqlite3.connect(tmp_path / "left.db")) as left:
+        assert left.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert left.execute("SELECT queue FROM corrbandits_studies").fetchone() == ("[1]",)
 
 
 def test_a_file_swapped_between_reading_and_writing_takes_nothing(place):
@@ -367,22 +427,61 @@ def test_a_damaged_database_of_version_1_is_not_renewed(tmp_path):
     assert version(path) == 1
 
 
-def read_only(directory):
+def read_only(directory, folder):
     become_unprivileged()
-    with Study.open(directory / "studies.db", "correlated") as study:
+    directory.chmod(folder)
+    path = directory / "studies.db"
+    with Study.open(path, "correlated") as study:
         assert len(study.trials) == 7
-        with pytest.raises(JournalError, match=r"not writable|cannot be opened"):
+        with pytest.raises(JournalError, match=r"it is not writable. Make the file and its folder writable"):
             study.ask()
         assert len(study.trials) == 7
+    assert len(Study.list(path)) == 4
+    assert all(finding.whole for finding in Study.check(path))
+    directory.chmod(0o700)
 
 
-def test_a_database_of_version_1_is_read_by_who_may_only_read():
+@pytest.mark.parametrize("log", [True, False])
+@pytest.mark.parametrize("folder", [0o700, 0o500])
+def test_a_database_is_read_by_who_may_only_read(folder, log):
+    """Also one of version 1, which is in log mode, although nobody can bring it out of it."""
+    directory = open_directory()
+    path = directory / "studies.db"
+    try:
+        shutil.copy(OLD, path)
+        if not log:
+            with closing(sqlite3.connect(path)) as connection:
+                connection.execute("PRAGMA journal_mode = DELETE")
+        path.chmod(0o444)
+        before = path.read_bytes()
+        together(read_only, (directory, folder))
+        assert path.read_bytes() == before
+    finally:
+        shutil.rmtree(directory)
+
+
+def read_what_is_half_there(directory):
+    become_unprivileged()
+    for name in ("studies.db-wal", "studies.db-journal"):
+        beside = directory / name
+        beside.write_bytes(b"what a killed process leaves")
+        directory.chmod(0o500)
+        if name.endswith("wal"):
+            with pytest.raises(JournalError, match=r"not writable|cannot be opened"):
+                Study.list(directory / "studies.db")
+        else:
+            assert not files._read_only(str(directory / "studies.db"))
+        directory.chmod(0o700)
+        beside.unlink()
+    assert files._read_only(str(directory / "studies.db"))
+
+
+def test_what_may_only_be_read_and_is_half_there_is_not_read_as_if_it_were_whole():
     directory = open_directory()
     try:
         shutil.copy(OLD, directory)
         (directory / "studies.db").chmod(0o444)
-        together(read_only, (directory,))
-        assert version(directory / "studies.db") == 1
+        together(read_what_is_half_there, (directory,))
     finally:
         shutil.rmtree(directory)
 

@@ -169,13 +169,19 @@ class TestSQLite(SQLContract):
         return enter
 
     def test_every_commit_is_synced(self, journal, url):
-        """WAL with synchronous FULL: the log is synced before a commit returns; NORMAL syncs at checkpoints only."""
+        """Synchronous EXTRA (3): the end of a commit is synced too, when its journal is deleted."""
         for reopened in (journal, Journal(url)):
             for _ in range(2):
-                assert ask(reopened, "PRAGMA journal_mode") == "wal"
-                assert ask(reopened, "PRAGMA synchronous") == 2
+                assert ask(reopened, "PRAGMA journal_mode") == "delete"
+                assert ask(reopened, "PRAGMA synchronous") == 3
                 assert ask(reopened, "PRAGMA foreign_keys") == 1
                 reopened.close()
+
+    def test_all_that_is_saved_is_in_one_file(self, journal, tmp_path):
+        study = journal.enrol("meadow", ["created"])
+        for place in range(2, 20):
+            journal.append(study, place, [str(place)])
+            assert [path.name for path in tmp_path.iterdir()] == ["survey.db"]
 
     def test_opening_makes_no_file(self, tmp_path):
         for place in (tmp_path / "none.db", f"sqlite:///{tmp_path}/none.db", tmp_path / "no folder" / "none.db"):

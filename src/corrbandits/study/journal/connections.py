@@ -8,12 +8,12 @@ import sqlite3
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, TypeVar, final
+from typing import TypeVar, final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
+from corrbandits.study.journal import files
 from corrbandits.study.journal.protocol import DamagedError, JournalError
 
 PATIENCE = 30.0
@@ -44,7 +44,7 @@ class Database:
 
     def missing(self) -> bool:
         """Return whether there is no file of this name."""
-        return self.sqlite and _identity(self.url) is None
+        return self.sqlite and files.identity(self.url) is None
 
     def faults(self) -> list[str]:
         """Return what SQLite finds wrong with its file; nothing is asked of a server, which checks what it reads."""
@@ -117,13 +117,13 @@ class Database:
             self._refuse_another_file()
         connection = self._engine.connect()
         if self.sqlite and self._file is None:
-            self._file = _identity(self.url)
+            self._file = files.identity(self.url)
         self._connected = True
         return connection
 
     def _refuse_another_file(self) -> None:
         """Refuse to go on if the file is gone or replaced: SQLite would write where nobody reads, or make a file."""
-        if self._file is not None and (found := _identity(self.url)) != self._file:
+        if self._file is not None and (found := files.identity(self.url)) != self._file:
             self.close()
             self._file = found or self._file  # it may be a copy put back: the next call reads it
             what = "another file has been put in its place" if found else "the file is gone"
@@ -186,15 +186,6 @@ def _patience(url: sa.URL) -> float:
     return seconds
 
 
-def _identity(url: sa.URL) -> tuple[int, int] | None:
-    """Return what identifies a file, whatever it is called; None if there is no such file."""
-    try:
-        found = Path(url.database or "").stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _dispose(engine: sa.Engine, process: int) -> None:
     """Close the connections that this process has made; those of its parent are only forgotten."""
     engine.dispose(close=process == os.getpid())
@@ -202,27 +193,19 @@ def _dispose(engine: sa.Engine, process: int) -> None:
 
 def _engine(url: sa.URL) -> sa.Engine:
     patience, plain = _patience(url), url.difference_update_query(["timeout"])
-    if url.get_backend_name() != "sqlite":
-        ours = f"-c synchronous_commit=on -c lock_timeout={max(1, round(1000 * patience))}"
-        options = {"connect_timeout": 10, "options": f"{url.query.get('options', '')} {ours}"}
-        options["client_encoding"] = "utf8"  # a database in SQL_ASCII would hand out bytes
-        options |= {"keepalives_idle": 30, "tcp_user_timeout": 60_000}  # so that a dead connection is noticed
-        try:
-            return sa.create_engine(plain, connect_args=options)
-        except ImportError:  # also when there is psycopg, but not the library it needs
-            raise ModuleNotFoundError(
-                "a study in PostgreSQL needs psycopg, which is not installed. Install it, in a clone of the "
-                "repository: pip install '.[postgres]'"
-            ) from None
-    # isolation level None: transactions begin where we say so, not where sqlite3 thinks they should
-    engine = sa.create_engine(plain, connect_args={"isolation_level": None, "timeout": patience})
-
-    @sa.event.listens_for(engine, "connect")
-    def _(connection: Any, record: Any) -> None:
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    return engine
+    if url.get_backend_name() == "sqlite":
+        return files.engine(plain, patience)
+    ours = f"-c synchronous_commit=on -c lock_timeout={max(1, round(1000 * patience))}"
+    options = {"connect_timeout": 10, "options": f"{url.query.get('options', '')} {ours}"}
+    options["client_encoding"] = "utf8"  # a database in SQL_ASCII would hand out bytes
+    options |= {"keepalives_idle": 30, "tcp_user_timeout": 60_000}  # so that a dead connection is noticed
+    try:
+        return sa.create_engine(plain, connect_args=options)
+    except ImportError:  # also when there is psycopg, but not the library it needs
+        raise ModuleNotFoundError(
+            "a study in PostgreSQL needs psycopg, which is not installed. Install it, in a clone of the "
+            "repository: pip install '.[postgres]'"
+        ) from None
 
 
 def code(error: DBAPIError) -> str:
@@ -239,13 +222,15 @@ _ENCODING = (
     "the encoding of the database cannot hold this text. Let who runs the server make one that can: createdb "
     "--encoding=UTF8 --template=template0; or use ASCII characters alone"
 )
+_KEPT = (
+    "another process has kept it locked for too long, or an earlier corrbandits has it open. Try again when it is done"
+)
 _MESSAGES = {
-    "SQLITE_BUSY": "another process has kept it locked for too long. Try again when it is done",
-    "SQLITE_LOCKED": "another process has kept it locked for too long. Try again when it is done",
-    "SQLITE_PROTOCOL": "another process has kept it locked for too long. Try again when it is done",
+    "SQLITE_BUSY": _KEPT,
+    "SQLITE_LOCKED": _KEPT,
+    "SQLITE_PROTOCOL": _KEPT,
     "SQLITE_FULL": "the disk is full. Make room, and do the same again",
-    "SQLITE_READONLY": "it is not writable. Make the file, those beside it (-wal, -shm) and the folder writable, "
-    "and do the same again",
+    "SQLITE_READONLY": "it is not writable. Make the file and its folder writable, and do the same again",
     "SQLITE_CANTOPEN": "it cannot be opened. Check that its folder exists and that you may write in it",
     "SQLITE_PERM": "it cannot be opened. Check that its folder exists and that you may write in it",
     "SQLITE_NOTADB": "this file is not a SQLite database. Name another; or if it was one, it is damaged, and is to be "

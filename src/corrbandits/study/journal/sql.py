@@ -1,25 +1,24 @@
 """The journal in a database, SQLite or PostgreSQL.
 
-When `append` returns, its events are on the disk: SQLite syncs its log at every commit, PostgreSQL is asked to. All
-events of one call are saved or none is. Two writers who append at the same place cannot both succeed: the second gets
-`Taken`, reads what the first appended, and tries again. What is read is checked against its digests, and the number of
-events against the study's seal; see `tables` and `chain`.
+When `append` returns, its events are on the disk: SQLite syncs its file at every commit, PostgreSQL is asked to sync
+its log. All events of one call are saved or none is. Two writers who append at the same place cannot both succeed: the
+second gets `Taken`, reads what the first appended, and tries again. What is read is checked against its digests, and
+the number of events against the study's seal; see `tables` and `chain`.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, final
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError
 
 from corrbandits.study.journal import queue, tables
 from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other, seal, verified
-from corrbandits.study.journal.connections import PATIENCE, Database, code
-from corrbandits.study.journal.protocol import DamagedError, JournalError, Taken
+from corrbandits.study.journal.connections import Database, code
+from corrbandits.study.journal.protocol import DamagedError, Taken
 from corrbandits.study.journal.tables import EVENTS, STUDIES, VERSION
 
 T = TypeVar("T")
@@ -229,7 +228,7 @@ class Journal:
             if {STUDIES.name, EVENTS.name} & set(there) or (not there and pages > 1):
                 raise DamagedError(f"{self.place} is damaged: its version is missing. Restore it from a backup.")
             self._refuse_foreign(there, create=create)
-            self._make_tables()
+            self._database.writing(tables.make_tables)
             return VERSION
         if not isinstance(version, int) or version < 1:
             raise DamagedError(f"{self.place} is damaged: its version is {version!r:.20}. Restore it from a backup.")
@@ -248,27 +247,6 @@ class Journal:
             )
         if not create:
             raise ValueError(f"{self.place} must be a database with studies, but it is empty. Create a study there.")
-
-    def _make_tables(self) -> None:
-        if self._database.sqlite:
-            self._keep_a_log()
-        self._database.writing(tables.make_tables)
-
-    def _keep_a_log(self) -> None:
-        """Put SQLite into WAL mode; while others do so too it does not wait, but reports that it is busy."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self._database.reading(
-                    lambda connection: connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar()
-                )
-            except JournalError as error:
-                busy = isinstance(error.__cause__, DBAPIError) and code(error.__cause__).startswith("SQLITE_BUSY")
-                if not busy or time.monotonic() > until:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
 
 
 def _fits(row: Any) -> bool:

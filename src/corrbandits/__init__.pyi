@@ -10,6 +10,7 @@ from corrbandits.belief import Elimination as Elimination
 from corrbandits.belief import Implicit as Implicit
 from corrbandits.belief import Independent as Independent
 from corrbandits.belief import Refitting as Refitting
+from corrbandits.belief import Vague as Vague
 from corrbandits.belief import evidence as evidence
 from corrbandits.environments import BernoulliBandit as BernoulliBandit
 from corrbandits.environments import Environment as Environment
@@ -31,7 +32,9 @@ from corrbandits.policies import UCL as UCL
 from corrbandits.policies import BayesUCB as BayesUCB
 from corrbandits.policies import CorrelatedUCL as CorrelatedUCL
 from corrbandits.policies import EpsilonGreedy as EpsilonGreedy
+from corrbandits.policies import Gittins as Gittins
 from corrbandits.policies import Greedy as Greedy
+from corrbandits.policies import HorizonUCL as HorizonUCL
 from corrbandits.policies import KnowledgeGradient as KnowledgeGradient
 from corrbandits.policies import Policy as Policy
 from corrbandits.policies import Thompson as Thompson

@@ -1,4 +1,4 @@
-"""What has been seen, without rounding: per arm the number of rewards and their exact sum."""
+"""What has been seen, without rounding: per arm the number of rewards, their exact sum and the sum of squares."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Tally:
 
     A sum is a whole number of 2^-1074, so adding is exact: the order of rewards cannot matter, taking one back
     restores the sum before it, and two tallies merge by addition. Read as a double it is the correctly rounded sum,
-    as `math.fsum` gives.
+    as `math.fsum` gives. Sums of squares are whole numbers of 2^-2148, and as exact, as long as rewards come one by one.
 
     A tally never changes for who looks at it. Inside, the latest single rewards are kept as they came until
     somebody asks, or until there are many: one reward more then costs the same whatever the number of arms.
@@ -29,19 +29,25 @@ class Tally:
 
     __slots__ = ("_largest", "_state")
 
-    def __init__(self, counts: Integers, exact: Mapping[int, int], largest: float = math.inf) -> None:
+    def __init__(
+        self,
+        counts: Integers,
+        exact: Mapping[int, int],
+        squares: Mapping[int, int] | None,
+        largest: float = math.inf,
+    ) -> None:
         if counts.max(initial=0) > MOST_COUNT:
             arm = int(counts.argmax())
             raise OverflowError(f"an arm's rewards must number at most 2^53, but arm {arm} has {counts[arm]}.")
-        self._state: _State = (frozen(counts), exact, ())
+        self._state: _State = (frozen(counts), exact, squares, ())
         self._largest = largest  # no sum of rewards is further from 0, up to rounding
 
     @staticmethod
     def empty(arms: int) -> Tally:
         """Return the tally of nothing."""
-        return Tally(np.zeros(arms, dtype=np.int64), {}, 0.0)
+        return Tally(np.zeros(arms, dtype=np.int64), {}, {}, 0.0)
 
-    def __reduce__(self) -> tuple[type[Tally], tuple[Integers, Mapping[int, int], float]]:
+    def __reduce__(self) -> tuple[type[Tally], tuple[Integers, Mapping[int, int], Mapping[int, int] | None, float]]:
         """Copy and pickle what has been added up."""
         return Tally, (*self._added(), self._largest)
 
@@ -65,11 +71,16 @@ class Tally:
         """The sum of each seen arm's rewards, in units of 2^-1074."""
         return self._added()[1]
 
+    @property
+    def squares(self) -> Mapping[int, int] | None:
+        """The sum of squares of each seen arm's rewards, in units of 2^-2148; None if only sums were given."""
+        return self._added()[2]
+
     def seen(self, arm: int, reward: float) -> Tally:
         """Return the tally with one reward more; refuse a sum beyond a double."""
-        counts, exact, pile = self._state
+        counts, exact, squares, pile = self._state
         tally: Tally = object.__new__(Tally)
-        tally._state = (counts, exact, (*pile, (arm, 1, reward)))
+        tally._state = (counts, exact, squares, (*pile, (arm, 1, reward)))
         tally._largest = self._largest + abs(reward)
         if len(pile) >= _PILE:
             tally._added()
@@ -78,20 +89,34 @@ class Tally:
         return tally
 
     def plus(self, entries: Iterable[tuple[int, int, float]]) -> Tally:
-        """Return the tally with (arm, count, sum) entries added."""
+        """Return the tally with (arm, count, sum) entries added; one of count -1 takes a reward back, its sum negated."""
         more = list(entries)
         return Tally(*_sum(*self._added(), more), self._largest + sum(abs(total) for _, _, total in more))
 
     def merged(self, other: Tally) -> Tally:
         """Return the tally of both."""
-        (counts, mine), (other_counts, yours) = self._added(), other._added()
-        exact = {arm: mine.get(arm, 0) + yours.get(arm, 0) for arm in {*mine, *yours}}
-        return Tally(counts + other_counts, exact, self._largest + other._largest)
+        (counts, sums, squares), (other_counts, other_sums, other_squares) = self._added(), other._added()
+        both = None if squares is None or other_squares is None else _added_up(squares, other_squares)
+        return Tally(counts + other_counts, _added_up(sums, other_sums), both, self._largest + other._largest)
+
+    def mirrored(self, mirror: float) -> Tally:
+        """Return the tally of the rewards turned round: each is `mirror` less itself.
+
+        >>> Tally.empty(1).plus([(0, 1, 0.25)]).mirrored(1.0).sums
+        array([0.75])
+        """
+        counts, exact, squares = self._added()
+        m, number = _units(mirror), {arm: int(counts[arm]) for arm in exact}
+        turned = {arm: number[arm] * m - total for arm, total in exact.items()}
+        if squares is not None:
+            squares = {arm: number[arm] * m * m - 2 * m * exact[arm] + square for arm, square in squares.items()}
+        return Tally(counts, turned, squares, self._largest + abs(mirror) * float(counts.sum()))
 
     def widened(self, arms: int) -> Tally:
         """Return the tally of more arms, nothing seen of the new ones."""
-        counts, exact = self._added()
-        return Tally(np.concatenate([counts, np.zeros(arms - counts.size, dtype=np.int64)]), exact, self._largest)
+        counts, exact, squares = self._added()
+        more = np.zeros(arms - counts.size, dtype=np.int64)
+        return Tally(np.concatenate([counts, more]), exact, squares, self._largest)
 
     def sum_of(self, arm: int) -> float:
         """Return the correctly rounded sum of an arm's rewards."""
@@ -100,22 +125,24 @@ class Tally:
     @property
     def sums(self) -> Array:
         """The correctly rounded sums of rewards, one per arm."""
-        counts, exact = self._added()
+        counts, exact, _ = self._added()
         sums = np.zeros(counts.size)
         for arm, total in exact.items():
             sums[arm] = _rounded(arm, total)
         return frozen(sums)
 
-    def _added(self) -> tuple[Integers, Mapping[int, int]]:
-        """Return counts and exact sums, the pile added; replaced in one go, since other threads may be looking."""
-        counts, exact, pile = self._state
+    def _added(self) -> _Added:
+        """Return counts, sums and squares, the pile added; replaced in one go, since other threads may be looking."""
+        counts, exact, squares, pile = self._state
         if pile:
-            counts, exact = _sum(counts, exact, pile)
-            self._state = (frozen(counts), exact, ())
-        return counts, exact
+            counts, exact, squares = _sum(counts, exact, squares, pile)
+            self._state = (frozen(counts), exact, squares, ())
+        return counts, exact, squares
 
 
-_State = tuple[Integers, Mapping[int, int], tuple[tuple[int, int, float], ...]]
+_Entry = tuple[int, int, float]
+_Added = tuple[Integers, Mapping[int, int], Mapping[int, int] | None]
+_State = tuple[Integers, Mapping[int, int], Mapping[int, int] | None, tuple[_Entry, ...]]
 
 
 def _rounded(arm: int, total: int) -> float:
@@ -127,12 +154,29 @@ def _rounded(arm: int, total: int) -> float:
         ) from None
 
 
+def _units(x: float) -> int:
+    """Return a double in units of 2^-1074."""
+    numerator, denominator = x.as_integer_ratio()
+    return numerator << (_SHIFT + 1 - denominator.bit_length())
+
+
+def _added_up(one: Mapping[int, int], other: Mapping[int, int]) -> Mapping[int, int]:
+    return {arm: one.get(arm, 0) + other.get(arm, 0) for arm in {*one, *other}}
+
+
 def _sum(
-    counts: Integers, exact: Mapping[int, int], entries: Iterable[tuple[int, int, float]]
-) -> tuple[Integers, Mapping[int, int]]:
+    counts: Integers, exact: Mapping[int, int], squares: Mapping[int, int] | None, entries: Iterable[_Entry]
+) -> _Added:
     counts, total = counts.copy(), dict(exact)
+    square = None if squares is None else dict(squares)
     for arm, count, reward in entries:
         counts[arm] += count
         numerator, denominator = reward.as_integer_ratio()
-        total[arm] = total.get(arm, 0) + (numerator << (_SHIFT + 1 - denominator.bit_length()))
-    return counts, total
+        shift = _SHIFT + 1 - denominator.bit_length()
+        total[arm] = total.get(arm, 0) + (numerator << shift)
+        if square is not None:
+            if abs(count) == 1:
+                square[arm] = square.get(arm, 0) + (count * numerator * numerator << 2 * shift)
+            else:  # only a sum is known of these
+                square = None
+    return counts, total, square

@@ -23,6 +23,7 @@ from corrbandits.belief.history import History
 from corrbandits.belief.implicit import Implicit
 from corrbandits.belief.independent import Independent
 from corrbandits.belief.refitting import Refitting
+from corrbandits.belief.vague import Learnt, Vague
 
 __all__ = [
     "KINDS",
@@ -34,10 +35,12 @@ __all__ = [
     "History",
     "Implicit",
     "Independent",
+    "Learnt",
     "Refitting",
+    "Vague",
 ]
 
 KINDS: dict[str, type[Belief]] = {
-    kind.__name__: kind for kind in (Independent, Correlated, Implicit, Beta, Elimination, Refitting)
+    kind.__name__: kind for kind in (Independent, Correlated, Implicit, Beta, Elimination, Refitting, Vague)
 }
 """The beliefs of this package by name: a study stores that name and `prior_arguments()`."""

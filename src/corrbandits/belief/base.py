@@ -119,6 +119,13 @@ class Belief(ABC):
         awaited = sorted(checks.arm_array(arms, self.arms).tolist())
         return self._shrunk(awaited)._changed(_open=(*self._open, *awaited), _told=self._seen())
 
+    def least_known(self, candidates: Integers) -> int:
+        """Return which of these arms, of which too little is known for a rule to begin, to try first.
+
+        It is the one of largest variance, the lowest of equals; a belief may know better.
+        """
+        return int(candidates[self.variance[candidates].argmax()])
+
     def limit(self, width: float | Array) -> Array:
         """Return mu_i + width s_i; +inf where nothing is known of an arm, mu_i where all is.
 

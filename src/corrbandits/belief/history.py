@@ -26,8 +26,7 @@ class History:
     (array([2, 1]), array([5., 5.]))
     """
 
-    counts: Integers
-    sums: Array
+    tally: Tally
     steps: Callable[[], Iterable[Step]]
     """Returns the rewards in the order of time."""
 
@@ -35,7 +34,17 @@ class History:
     def of(steps: Sequence[Step], arms: int) -> History:
         """Return the history of these rewards, which are in the order of time."""
         tally = Tally.empty(arms).plus((arm, 1, reward) for _, arm, reward in steps)
-        return History(tally.counts, tally.sums, lambda: steps)
+        return History(tally, lambda: steps)
+
+    @property
+    def counts(self) -> Integers:
+        """How many rewards each arm gave."""
+        return self.tally.counts
+
+    @property
+    def sums(self) -> Array:
+        """What they sum to."""
+        return self.tally.sums
 
     def mirrored(self, belief: Belief) -> History:
         """Return the history of the rewards turned round, as the belief turns them."""
@@ -43,4 +52,4 @@ class History:
         def turned() -> Iterator[Step]:
             return ((time, arm, belief.mirror - reward) for time, arm, reward in self.steps())
 
-        return History(self.counts, belief.mirrored_sums(self.counts, self.sums), turned)
+        return History(self.tally.mirrored(belief.mirror), turned)

@@ -103,7 +103,7 @@ class Stationary(Kernel):
 
     def _scaled_distance(self, x: Array, y: Array) -> Array:
         if self.distance in ("great_circle", "chordal"):
-            chord = _distances(_on_unit_sphere(x), _on_unit_sphere(y))
+            chord = _distances(on_unit_sphere(x), on_unit_sphere(y))
             if self.distance == "great_circle":
                 chord = 2 * np.arcsin(np.minimum(chord / 2, 1.0))
             with np.errstate(over="ignore"):
@@ -274,7 +274,7 @@ def _distances(x: Array, y: Array, *, cityblock: bool = False) -> Array:
     return total
 
 
-def _on_unit_sphere(degrees: Array) -> Array:
+def on_unit_sphere(degrees: Array) -> Array:
     """Return (n, 3) points on the unit sphere from (n, 2) latitudes and longitudes."""
     if degrees.shape[1] != 2 or np.abs(degrees[:, 0]).max() > 90:
         raise ValueError(

@@ -15,9 +15,23 @@ from typing import Any
 
 from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, gaussian
 from corrbandits.policies.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
+from corrbandits.policies.horizon import Gittins, HorizonUCL
 from corrbandits.policies.ucl import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy
 
-_RULES = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Thompson, KnowledgeGradient, UCB1, EpsilonGreedy, Greedy, Uniform)
+_RULES = (
+    UCL,
+    CorrelatedUCL,
+    HorizonUCL,
+    Gittins,
+    BayesUCB,
+    GPUCB,
+    Thompson,
+    KnowledgeGradient,
+    UCB1,
+    EpsilonGreedy,
+    Greedy,
+    Uniform,
+)
 RULES: dict[str, Any] = {rule.__name__: rule for rule in _RULES}
 """Every rule of the package by name."""
 
@@ -30,7 +44,9 @@ __all__ = [
     "CorrelatedUCL",
     "CrediblePolicy",
     "EpsilonGreedy",
+    "Gittins",
     "Greedy",
+    "HorizonUCL",
     "IndexPolicy",
     "KnowledgeGradient",
     "LimitPolicy",

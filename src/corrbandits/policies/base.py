@@ -44,7 +44,7 @@ class Policy(ABC):
         arms = None if allowed is None else _allowed(allowed, belief)
         pending = self.pending(belief)
         if np.count_nonzero(pending) and (arms is None or pending[arms].any()):
-            return best(np.where(pending, belief.variance, -np.inf), arms)
+            return belief.least_known(np.flatnonzero(pending) if arms is None else arms[pending[arms]])
         return self._choose(belief, t, rng, arms)
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:

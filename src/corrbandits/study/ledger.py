@@ -92,7 +92,7 @@ class Ledger:
     def history(self, tally: Tally | None = None) -> History:
         """Return the rewards that were told, each at the number of its trial; with a tally, they add up to that."""
         seen = self.tally if tally is None else tally
-        return History(seen.counts, seen.sums, self._steps)
+        return History(seen, self._steps)
 
     def _steps(self) -> Iterator[Step]:
         for trial, entry in enumerate(self.trials, start=1):

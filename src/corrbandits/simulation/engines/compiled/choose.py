@@ -232,3 +232,37 @@ def largest_gain_apart(d: Array, mu: Array, noise: Array, left: float) -> int:
         if value > most:
             arm, most = i, value
     return arm
+
+
+@part
+def between(m: float, log_m: Array, g: Array, row: Array) -> None:
+    """Write g(m, .), between the m of the table (`policies.gittins`)."""
+    x = math.log(min(max(m, 1.0), math.exp(log_m[log_m.size - 1])))
+    after = 1
+    while after < log_m.size - 1 and log_m[after] < x:
+        after += 1
+    share = (x - log_m[after - 1]) / (log_m[after] - log_m[after - 1])
+    for j in range(row.size):
+        row[j] = (1.0 - share) * g[after - 1, j] + share * g[after, j]
+
+
+@part
+def at_lattice(n: float, log_n: Array, row: Array) -> float:
+    """Return g at n, between the n of the table."""
+    place = (math.log(n) - log_n[0]) / (log_n[log_n.size - 1] - log_n[0]) * (log_n.size - 1)
+    place = min(max(place, 0.0), log_n.size - 1.0)
+    j = min(int(place), log_n.size - 2)
+    return row[j] + (place - j) * (row[j + 1] - row[j])
+
+
+@part
+def largest_index(mu: Array, d: Array, noise: Array, log_n: Array, row: Array) -> int:
+    """Return the arm of largest mu_i + s_i g(sigma_i^2 / s_i^2), the lowest of equals."""
+    arm, most = 0, -np.inf
+    for i in range(mu.size):
+        value = mu[i]
+        if d[i] > 0.0:
+            value += math.sqrt(d[i]) * at_lattice(noise[i] / d[i], log_n, row)
+        if value > most:
+            arm, most = i, value
+    return arm

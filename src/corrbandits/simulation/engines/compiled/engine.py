@@ -7,13 +7,13 @@ random numbers as the reference engine, so that both make the same decisions whe
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
-from corrbandits.belief import Correlated, GaussianBelief, Independent
+from corrbandits.belief import Correlated, GaussianBelief, Independent, Vague
 from corrbandits.environments import BernoulliBandit, GaussianBandit
 from corrbandits.policies import RULES, LimitPolicy, Policy, Thompson
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
@@ -23,6 +23,9 @@ LARGEST = 1e140
 
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""
+
+MOST_MIXED = 200_000_000
+"""A mixture of more covariances than this is not compiled: 1.6 GB."""
 
 PAGE = 1 << 14
 """A schedule is computed for this many times at once."""
@@ -39,6 +42,8 @@ class Compiled(OneByOne):
         policy, belief = runs.policy, runs.belief
         if type(policy) not in RULES.values():  # exactly these: a class made from one of them may choose otherwise
             return f"{type(policy).__name__} is not one of {', '.join(RULES)}"
+        if isinstance(belief, Vague):
+            return _without_mixed_loop(runs)
         if not isinstance(belief, (Independent, Correlated)):
             return f"the belief is a {type(belief).__name__}"
         if belief.awaited:
@@ -67,20 +72,25 @@ class CompiledRun(Run):
         from corrbandits.simulation.engines.compiled import loops, state
 
         policy, belief, environment = runs.policy, runs.belief, runs.environment
-        begin = loops.LOOPS[type(policy)]
-        assert isinstance(belief, GaussianBelief)
-        assert not isinstance(begin, str)
         self._runs, self._done, self.initialisation = runs, 0, 0
         self._sums, self._progress = belief.sums.copy(), state.record(state.PROGRESS, initialising=1)
         self._always = (
             environment.means,
             np.sqrt(environment.noise_variance),
             isinstance(environment, BernoulliBandit),
-            belief.noise_variance,
+            getattr(belief, "noise_variance", environment.noise_variance),
             np.full(belief.arms, policy.threshold(belief)),
             self._sums,
             self._progress,
         )
+        self._state: Any
+        if isinstance(belief, Vague):
+            self._state, self._loop = loops.begin_mixed(policy, belief)
+            self.block = NUMBERS // (belief.arms**2 * len(belief.parts)) + 1
+            return
+        begin = loops.LOOPS[type(policy)]
+        assert isinstance(belief, GaussianBelief)
+        assert not isinstance(begin, str)
         self._state = state.state_of(belief)
         self._loop = begin(policy, belief, self._state, rng)
         self.block = NUMBERS // (belief.arms**2 if isinstance(belief, Correlated) else belief.arms) + 1
@@ -125,6 +135,26 @@ def _without_loop(policy: Policy) -> str:
 
     begin = LOOPS.get(type(policy), f"{type(policy).__name__} has no compiled loop")
     return begin if isinstance(begin, str) else ""
+
+
+def _without_mixed_loop(runs: Runs) -> str:
+    """Return why there is no compiled form of these runs on a belief told nothing, or ""."""
+    from corrbandits.simulation.engines.compiled.loops import ON_MIXTURES
+
+    policy, belief, environment = runs.policy, runs.belief, runs.environment
+    assert isinstance(belief, Vague)
+    if type(policy) not in ON_MIXTURES:
+        return f"{type(policy).__name__} needs more of a Vague belief than means and variances"
+    if belief.counts.any() or belief.awaited:
+        return "the belief has seen or awaits rewards"
+    if belief.level is not None and belief.level.deviation and np.isnan(belief.parts.scales).any():
+        return "the scale must be integrated out numerically"
+    if len(belief.parts) * belief.arms**2 > MOST_MIXED:
+        return f"the covariances of {belief.arms:,} arms under {len(belief.parts)} parts take too much memory"
+    if environment.changes or not isinstance(environment, (GaussianBandit, BernoulliBandit)):
+        return "the mean rewards change with time or the rewards are of another kind"
+    largest = np.abs(environment.means).max() + np.sqrt(environment.noise_variance.max())
+    return "" if largest < 1e100 else "squares of the rewards leave the doubles"
 
 
 def _without_first_limit(policy: Policy, arms: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits.belief import Correlated, GaussianBelief
+from corrbandits.belief import Correlated, GaussianBelief, Vague
 from corrbandits.policies import (
     GPUCB,
     UCB1,
@@ -21,22 +21,28 @@ from corrbandits.policies import (
     BayesUCB,
     CorrelatedUCL,
     EpsilonGreedy,
+    Gittins,
     Greedy,
+    HorizonUCL,
     KnowledgeGradient,
     Policy,
     Thompson,
     Uniform,
 )
+from corrbandits.policies.gittins.table import table
 from corrbandits.simulation.engines.compiled.cache import compiled
 from corrbandits.simulation.engines.compiled.choose import (
     arm_at_random,
+    between,
     draw,
     first_arm,
     largest_gain_apart,
     largest_gain_joint,
+    largest_index,
     largest_limit,
     likely_printed_limit,
 )
+from corrbandits.simulation.engines.compiled.mixed import Mixed, indices_mixed, limits_mixed, mixed_state
 from corrbandits.simulation.engines.compiled.state import Apart, Joint, Steps
 from corrbandits.simulation.engines.compiled.update import (
     observe_apart,
@@ -141,6 +147,28 @@ def gains_apart(b: Apart, steps: Steps, left: Array) -> None:
 
 
 @compiled
+def indices_joint(b: Joint, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array) -> None:
+    """Go on, taking the arm of largest Gittins index (`horizon.Gittins`)."""
+    for t in range(steps.eps.size):
+        k = first_arm(b.d, steps)
+        if k < 0:
+            between(left[t], log_m, g, row)
+            k = largest_index(b.mu, b.d, steps.noise, log_n, row)
+        observe_joint(b, True, k, pull(steps, t, k), steps.noise[k])
+
+
+@compiled
+def indices_apart(b: Apart, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array) -> None:
+    """Go on, taking the arm of largest Gittins index (`horizon.Gittins`)."""
+    for t in range(steps.eps.size):
+        k = first_arm(b.d, steps)
+        if k < 0:
+            between(left[t], log_m, g, row)
+            k = largest_index(b.mu, b.d, steps.noise, log_n, row)
+        observe_apart(b, k, pull(steps, t, k), steps.noise[k])
+
+
+@compiled
 def averages(unknown: Array, counts: Array, steps: Steps, widths: Array) -> None:
     """Go on, taking each arm once, then that of the largest average and width / sqrt(n_i).
 
@@ -190,6 +218,13 @@ def _gains(policy: KnowledgeGradient, belief: GaussianBelief, state: Joint | Apa
     return lambda steps, left: loop(state, steps, left)
 
 
+def _indices(policy: Gittins, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
+    loop: Any = indices_joint if isinstance(state, Joint) else indices_apart
+    known = table()
+    row = np.zeros(known.log_n.size)
+    return lambda steps, left: loop(state, steps, left, known.log_m, known.log_n, known.g, row)
+
+
 def _averages(policy: UCB1, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
     unknown, counts = np.where(np.isinf(belief.variance), np.inf, 0.0), belief.counts.astype(np.float64)
     return lambda steps, widths: averages(unknown, counts, steps, widths)
@@ -205,6 +240,22 @@ LOOPS: Mapping[type[Policy], Begin | str] = {
     KnowledgeGradient: _gains,
     UCB1: _averages,
     EpsilonGreedy: lambda policy, belief, state, rng: _explored(policy.epsilon, state, rng),
+    HorizonUCL: _limits,
+    Gittins: _indices,
     Uniform: lambda policy, belief, state, rng: _explored(1.0, state, rng),
 }
 """Every rule of the package: how its loop begins, or why it is not compiled."""
+
+
+def begin_mixed(policy: Policy, belief: Vague) -> tuple[Mixed, Loop]:
+    """Return the state and the loop of a rule on a belief that is told nothing, or little."""
+    state, told = mixed_state(belief)
+    if not isinstance(policy, Gittins):
+        return state, lambda steps, widths: limits_mixed(state, told, steps, widths)
+    known = table()
+    row = np.zeros(known.log_n.size)
+    return state, lambda steps, left: indices_mixed(state, told, steps, left, known.log_m, known.log_n, known.g, row)
+
+
+ON_MIXTURES: frozenset[type[Policy]] = frozenset({HorizonUCL, Gittins, GPUCB, Greedy})
+"""The rules that need no more of a mixture than means and deviations."""

@@ -1,0 +1,358 @@
+"""The belief: what is told, and what follows from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits._core.draws import correlated_normals
+from corrbandits._core.tally import Tally
+from corrbandits.belief.base import Belief
+from corrbandits.belief.history import History
+from corrbandits.belief.vague.factors import MUCH, NEGLIGIBLE, Evidence, Factors, conditioned, factors
+from corrbandits.belief.vague.known import Known, known, said
+from corrbandits.belief.vague.learnt import Learnt, learnt
+from corrbandits.belief.vague.mixture import Components, components, freedom, quantile
+from corrbandits.belief.vague.opening import farthest
+from corrbandits.belief.vague.parts import Parts, names_of
+from corrbandits.belief.vague.standard import Standard
+from corrbandits.kernels import Distance
+
+FEW = 8
+"""The first rewards are conditioned on afresh, one after the other: their units are not settled yet."""
+
+
+@final
+class Vague(Belief):
+    """Arms whose common mean, variation, noise and relation need not be known: what is told is used, the rest learnt.
+
+    `mean` is the mean of all arms, `sd` the deviation of their mean rewards about it, `noise_sd` that of a reward
+    about its arm's mean, `length` how far correlation reaches, and `site` the share of variance that belongs to single
+    arms, of which neighbours tell nothing. Each is a number if it is known, a pair if it lies between them with
+    probability 0.9 (normally distributed for the mean, log-normally otherwise; `site` evenly), or left out.
+
+    It is an exact mixture of `parts` beliefs with posterior weights. Under each the mean and the scale that are left
+    out are integrated out in closed form, under the reference prior 1 / scale: a part is a Student t. So rewards may
+    be in any unit: shifting and scaling them shifts and scales all that is said of them. Before so many rewards have
+    come that means and variances exist (four that are not all equal, if nothing is told) all variances are infinite,
+    and rules try arms that lie far from each other.
+
+    Without `coordinates`, `arms` says how many there are, and none says anything of another but for the common mean
+    and scale. It depends on how many rewards each arm gave, their exact sums and sums of squares alone: order does not
+    matter. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.
+
+    >>> prior = Vague(coordinates=range(10))
+    >>> belief = prior.observe([5, 0, 9, 2, 7], [31.0, 25.0, 27.0, 29.0, 30.0])
+    >>> belief.mean.argmax(), belief.mean.max() > 30
+    (5, True)
+    >>> prior.observe([5, 0, 9, 2, 7], [331.0, 325.0, 327.0, 329.0, 330.0]).mean[5].round(6) == (300 + belief.mean[5]).round(6)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        coordinates: Any = None,
+        mean: Any = None,
+        sd: Any = None,
+        length: Any = None,
+        noise_sd: Any = None,
+        kernel: Any = None,
+        site: Any = None,
+        relative_noise: Any = 1.0,
+        distance: Distance = "euclidean",
+        parts: int = 48,
+        arms: int | None = None,
+    ) -> None:
+        if (coordinates is None) == (arms is None):
+            raise TypeError("give either coordinates=..., or arms=... if arms lie nowhere, not both or neither.")
+        points = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
+        number = checks.integer("arms", arms, least=1) if points is None else len(points)
+        names, count = names_of(kernel), checks.integer("parts", parts, least=1)
+        if points is None and (length is not None or site is not None or kernel is not None):
+            raise TypeError("length, site and kernel say how arms relate by their coordinates: give coordinates=... too.")
+        self.parts = Parts.of(
+            points,
+            number=count,
+            arms=number,
+            kernels=names,
+            length=length,
+            sd=sd,
+            noise_sd=noise_sd,
+            site=site,
+            distance=distance,
+        )
+        self.relative_variance = frozen(checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number))
+        self.level = known("mean", mean, positive=False)
+        self._given: dict[str, Any] = {
+            name: said(name, value)
+            for name, value in (("mean", mean), ("sd", sd), ("length", length), ("noise_sd", noise_sd), ("site", site))
+        }
+        self._given |= {"kernel": None if kernel is None else names, "distance": distance, "parts": count}
+        self._number = number
+        self._condition(Tally.empty(number))
+
+    parts: Parts
+    """The parts of the mixture: kernels, lengths, site shares, noise ratios."""
+
+    level: Known | None
+    """What is known of the mean of all arms."""
+
+    relative_variance: Array
+    """The noise variances of the arms, up to a common factor."""
+
+    @property
+    def arms(self) -> int:
+        """The number of arms, N."""
+        return self._number
+
+    @property
+    def coordinates(self) -> Array | None:
+        """Where the arms lie."""
+        return self.parts.points
+
+    @property
+    def opening(self) -> bool:
+        """Whether so few rewards have come, or all so equal, that there are no means and variances yet."""
+        return self._mixture is None
+
+    @property
+    def noise_variance(self) -> Array:
+        """The expected variance of a reward about its arm's mean; inf while nothing is known of it."""
+        if self._mixture is None:
+            return np.full(self.arms, np.inf)
+        spread = self._mixture.tau_squared * self.parts.ratios[self._factors.kept][self._mixture.part]
+        expected = float(self._weights @ spread) * self._inflation * self._unit**2
+        return expected * self.relative_variance
+
+    @property
+    def weights(self) -> Array:
+        """The posterior probability of each component: the parts, in their order, if there are not many arms."""
+        return self._weights
+
+    @property
+    def part_locations(self) -> Array:
+        """The mean of each arm under each component, (components, arms)."""
+        return np.asarray(self._offset + self._unit * self._location)
+
+    @property
+    def part_scales(self) -> Array:
+        """The scale of each arm's Student t, or its deviation, under each component."""
+        return np.asarray(self._unit * self._scale)
+
+    def credible_limit(self, log_tail: float) -> Array:
+        """Return the quantiles of the mixture: an arm's mean is above with probability exp(log_tail), inf in the opening.
+
+        >>> belief = Vague(arms=2, noise_sd=1.0, sd=1.0, mean=0.0)
+        >>> belief.credible_limit(np.log(0.025)).round(2)
+        array([1.96, 1.96])
+        """
+        log_tail = checks.number("log_tail", log_tail, up_to=0)
+        if self._mixture is None:
+            return np.full(self.arms, np.inf)
+        z = quantile(self._weights, self._location, self._scale, self._mixture.freedom, log_tail)
+        return np.asarray(self._offset + z * self._unit)
+
+    def part_limit(self, width: float | Array) -> Array:
+        """Return the average over the parts of mean and `width` deviations: less than `limit` where parts disagree."""
+        if self._mixture is None:
+            return np.full(self.arms, np.inf)
+        deviation = self._weights @ (self._scale * math.sqrt(self._inflation))
+        return np.asarray(self.mean + width * self._unit * deviation)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """Return one draw of all mean rewards: a part by its weight, its scale and mean, and the arms given these."""
+        generator = checks.generator("a belief", rng)
+        if self._mixture is None:
+            raise ValueError(
+                "a draw needs a proper belief, but too few rewards have come, or all are equal: there is no scale yet. "
+                "Observe some arms first."
+            )
+        mixture = self._mixture
+        chosen = int(np.searchsorted(np.cumsum(self._weights), generator.random() * (1 - 1e-15)))
+        chosen = min(chosen, self._weights.size - 1)
+        part = mixture.part.item(chosen)
+        tau = math.sqrt(mixture.tau_squared.item(chosen))
+        if math.isfinite(mixture.freedom):
+            tau *= math.sqrt(mixture.freedom / generator.chisquare(mixture.freedom))
+        covariance = self._factors.covariance(self.parts, part)
+        share = self._factors.share[part]
+        covariance += mixture.beta_variance.item(chosen) * np.outer(share, share)
+        draw = self._location[chosen] + tau * correlated_normals(covariance, generator)
+        return np.asarray(self._offset + self._unit * draw)
+
+    def covariance_with(self, arm: int) -> Array:
+        """Return the covariance of one arm's mean reward with every arm's; inf in the opening."""
+        k = checks.arm(arm, self.arms)
+        if self._mixture is None:
+            return np.full(self.arms, np.inf)
+        part, share = self._mixture.part, self._factors.share
+        rows = self._factors.row(self.parts, k)[part]
+        rows = rows + (self._mixture.beta_variance * share[part, k])[:, None] * share[part]
+        rows *= (self._mixture.tau_squared * self._inflation)[:, None]
+        centred = self._location - self._weights @ self._location
+        return np.asarray(self._unit**2 * (self._weights @ (rows + centred[:, k][:, None] * centred)))
+
+    def chances(self, level: float) -> Array:
+        """Return the probability that each arm's mean reward is above a level; nan in the opening.
+
+        >>> Vague(arms=2, noise_sd=1.0, sd=1.0, mean=0.0).chances(0.0)
+        array([0.5, 0.5])
+        """
+        if self._mixture is None:
+            return np.full(self.arms, np.nan)
+        from scipy.special import ndtr, stdtr
+
+        z = (self._location - (level - self._offset) / self._unit) / np.where(self._scale > 0, self._scale, 1e-300)
+        free = self._mixture.freedom
+        return np.asarray(self._weights @ (ndtr(z) if math.isinf(free) else stdtr(free, z)))
+
+    def learnt(self) -> Learnt:
+        """Return what was learnt of mean, variation, noise, lengths and site effects, in the units of the rewards.
+
+        >>> from corrbandits import Exponential, Landscape
+        >>> points = [(x, y) for x in range(8) for y in range(8)]
+        >>> world = Landscape.draw(Exponential(3.0), points, noise_variance=0.2, rng=np.random.default_rng(1))
+        >>> rng = np.random.default_rng(2)
+        >>> arms = list(range(64)) * 2
+        >>> told = Vague(coordinates=points).observe(arms, [world.reward(arm, rng) for arm in arms]).learnt()
+        >>> told.noise_sd.low < 0.2 ** 0.5 < told.noise_sd.high
+        True
+        """
+        return learnt(self)
+
+    def least_known(self, candidates: Integers) -> int:
+        """Return which of these arms to try where nothing is known: in the opening the farthest from what was tried."""
+        if not self.opening:
+            return super().least_known(candidates)
+        tried = self.counts + np.bincount(np.array(self.awaited, dtype=np.int64), minlength=self.arms)
+        return farthest(self.parts.points, tried, candidates)
+
+    def prior_arguments(self) -> dict[str, Any]:
+        """Return what was told."""
+        relative = np.sqrt(self.relative_variance)
+        return {
+            **({"arms": self.arms} if self.parts.points is None else {"coordinates": self.parts.points}),
+            **self._given,
+            "relative_noise": relative,
+        }
+
+    def replay(self, history: History) -> Vague:
+        """Return the belief after a history of rewards: their counts, sums and sums of squares."""
+        return self._seen()._conditioned(self._tally.merged(history.tally))
+
+    def mirrored(self) -> Vague:
+        """Return the belief on rewards turned round, -r."""
+        image = type(self)(**self._mirrored_arguments())._conditioned(self._tally.mirrored(0.0))
+        return image.assume(self.awaited) if self.awaited else image
+
+    def _mirrored_arguments(self) -> dict[str, Any]:
+        mean = self._given["mean"]
+        turned = None if mean is None else (-mean[1], -mean[0]) if isinstance(mean, tuple) else -mean
+        return self.prior_arguments() | {"mean": turned}
+
+    def in_words(self) -> str:
+        """Return what was told, and that the rest is learnt."""
+        names = {"mean": "mean", "sd": "deviation", "length": "length", "noise_sd": "noise", "site": "site share"}
+        told = [f"{words} {_in_words(self._given[name])}" for name, words in names.items() if self._given[name] is not None]
+        return "told " + (", ".join(told) if told else "nothing") + "; the rest is learnt"
+
+    def _same_prior(self, other: Vague) -> bool:
+        mine, yours = self.prior_arguments(), other.prior_arguments()
+        return mine.keys() == yours.keys() and all(np.array_equal(mine[key], yours[key]) for key in mine)
+
+    def _conditioned(self, tally: Tally) -> Vague:
+        new = self._changed(_open=(), _told=None)
+        new._condition(tally)
+        return new
+
+    def _updated(self, arm: int, reward: float) -> Vague:
+        tally = self._tally.seen(arm, reward)
+        now, k = self._evidence, np.count_nonzero(self.counts)
+        z = self._seen_in_units.of_reward(reward)
+        settled = now.number >= FEW and self._mixture is not None and abs(z) < 1e3
+        if not settled or len(self.parts) * self.arms * k > MUCH or self._factors.zeta.shape[1] > 2 * k + 16:
+            return self._conditioned(tally)
+        row, noise = self._factors.row(self.parts, arm), self.parts.ratios * self.relative_variance[arm]
+        more, variance = self._factors.after(row, arm, noise, np.full(len(self.parts), z))
+        last, one = more.zeta[:, -1], more.o[:, -1]
+        evidence = Evidence(
+            number=now.number + 1,
+            log_determinant=now.log_determinant + np.log(variance),
+            ones=now.ones + one * one,
+            crossed=now.crossed + one * last,
+            squares=now.squares + last * last,
+        )
+        new = self._changed(_open=(), _told=None, _tally=tally, _evidence=evidence)
+        new._mix(components(evidence, self.parts.scales, self.level, self._offset, self._unit), more)
+        return new
+
+    def _shrunk(self, awaited: list[int]) -> Vague:
+        new = self._changed()
+        if self._mixture is None:
+            return new
+        mixture, now, precision = self._mixture, self._factors, self._ones
+        for arm in awaited:
+            noise = self.parts.ratios[now.kept] * self.relative_variance[arm]
+            now, _ = now.after(now.row(self.parts, arm), arm, noise, now.response[:, arm])
+            precision = precision + np.square(now.o[:, -1])
+        gained = (precision - self._ones)[mixture.part]
+        variance = mixture.beta_variance / (1 + mixture.beta_variance * gained)
+        new._mix(replace(mixture, beta_variance=variance), now, location=self._location, weights=self._weights)
+        new._ones = precision
+        return new
+
+    def _condition(self, tally: Tally) -> None:
+        """Set all that follows from a tally."""
+        seen = Standard.of(tally, self.relative_variance)
+        self._tally, self._seen_in_units = tally, seen
+        self._offset, self._unit = seen.offset, math.ldexp(1.0, seen.exponent)
+        evidence, roots, solved = conditioned(self.parts, seen, self.relative_variance, self.arms)
+        self._evidence = evidence
+        free = bool(np.isnan(self.parts.scales).any())
+        degrees = freedom(seen.number, self.level, free=free)
+        if degrees <= 2 or (free and self._without_scale(seen)):
+            self._mixture = None
+            self.mean = frozen(np.full(self.arms, seen.offset))
+            self.variance = frozen(np.full(self.arms, np.inf))
+            return
+        mixture = components(evidence, self.parts.scales, self.level, self._offset, self._unit)
+        kept, weights = np.arange(len(self.parts)), mixture.weights()
+        if len(self.parts) * self.arms * max(seen.arms.size, 1) > MUCH:
+            kept = np.unique(mixture.part[weights > NEGLIGIBLE])
+            mixture = mixture.kept(np.flatnonzero(np.isin(mixture.part, kept)), kept)
+        self._mix(mixture, factors(self.parts, seen, kept, roots, solved, self.arms))
+
+    def _without_scale(self, seen: Standard) -> bool:
+        """Return whether the rewards say nothing of a scale: no two differ, nor from a mean that is known."""
+        if self.level is not None and not self.level.deviation and seen.offset != self.level.centre:
+            return False
+        return seen.all_equal
+
+    def _mix(
+        self, mixture: Components, now: Factors, *, location: Array | None = None, weights: Array | None = None
+    ) -> None:
+        """Set moments and all that is asked of a mixture."""
+        self._mixture, self._factors = mixture, now
+        part, share = mixture.part, now.share
+        self._ones = self._evidence.ones[now.kept] if weights is None else self._ones
+        self._weights = mixture.weights() if weights is None else weights
+        self._inflation = 1.0 if math.isinf(mixture.freedom) else mixture.freedom / (mixture.freedom - 2)
+        self._location = now.response[part] + mixture.beta[:, None] * share[part] if location is None else location
+        variances = now.left[part] + mixture.beta_variance[:, None] * np.square(share[part])
+        self._scale = np.sqrt(mixture.tau_squared[:, None] * variances)
+        mean = self._weights @ self._location
+        apart = self._weights @ np.square(self._location - mean)
+        variance = self._weights @ np.square(self._scale) * self._inflation + apart
+        with np.errstate(over="ignore"):
+            self.mean = frozen(self._offset + self._unit * mean)
+            self.variance = frozen(np.minimum(variance * self._unit * self._unit, np.finfo(float).max))
+
+
+def _in_words(value: float | tuple[float, float]) -> str:
+    return f"{value[0]:g} to {value[1]:g}" if isinstance(value, tuple) else f"{value:g}"

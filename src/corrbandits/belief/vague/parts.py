@@ -1,0 +1,206 @@
+"""Which parts the mixture is made of: kernels, lengths, site shares, noise ratios and scales.
+
+They follow from the coordinates and from what was said, never from rewards, and are spread evenly over the prior by a
+quasi-random sequence: each part stands for the same prior probability.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits.belief.vague.known import known
+from corrbandits.kernels import KERNELS, Distance, Stationary
+
+RATIO = (1 / 30, 30.0)
+"""Noise variance over the variance of the arms' means, if nothing is said: log-uniform in this range.
+
+Beyond it problems are easy or hopeless: at 1/30 one reward tells an arm from its neighbours, and at 30 a single arm
+takes 30 rewards to say as much as the prior does.
+"""
+
+FEWEST_SITE = 1e-10
+"""At least this share of the variance belongs to single arms: no correlation matrix is singular to rounding."""
+
+KEPT = 5_000_000
+"""Up to so many correlations, parts x arms x arms, are computed once and kept: 40 MB."""
+
+USUAL = ("exponential", "matern52")
+"""The kernels of the parts if none is given: a rough one and a smooth one."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts, one entry each.
+
+    >>> parts = Parts.of(np.array([[0.0], [1.0], [2.0]]), number=4, arms=3)
+    >>> parts.kernels, (parts.lengths >= 0.5).all(), (parts.lengths <= 2.0).all()
+    (('exponential', 'matern52', 'exponential', 'matern52'), True, True)
+    """
+
+    kernels: tuple[str, ...]
+    lengths: Array
+    sites: Array
+    """The share of the variance that belongs to single arms."""
+
+    ratios: Array
+    """Noise variance over the variance of the arms' means."""
+
+    scales: Array
+    """The deviation of the arms' means, nan where it is integrated out."""
+
+    points: Array | None
+    """Where the arms lie, if they lie anywhere."""
+
+    distance: Distance
+    arms: int
+
+    def __len__(self) -> int:
+        return self.ratios.size
+
+    def correlation(self, part: int, arms: Integers, others: Integers) -> Array:
+        """Return the correlation of each of the arms with each of the others under one part."""
+        if (every := self._every()) is not None:
+            return np.asarray(every[part][np.ix_(arms, others)])
+        return self._correlation(part, arms, others)
+
+    def rows(self, kept: Integers, arm: int) -> Array:
+        """Return the correlation of one arm with every arm under some parts."""
+        if (every := self._every()) is not None:
+            return np.asarray(every[kept, arm])
+        here, others = np.array([arm]), np.arange(self.arms)
+        return np.array([self._correlation(part, here, others)[0] for part in kept.tolist()])
+
+    def _correlation(self, part: int, arms: Integers, others: Integers) -> Array:
+        same = (arms[:, None] == others).astype(np.float64)
+        if self.points is None or not arms.size:
+            return same
+        site = self.sites.item(part)
+        between = self.kernel(part)(self.points[arms], self.points[others])
+        return np.asarray((1 - site) * between + site * same)
+
+    def _every(self) -> Array | None:
+        """Return the correlations of all arms under all parts, kept where they are few enough."""
+        if len(self) * self.arms**2 > KEPT:
+            return None
+        if (every := _matrices.get(self)) is None:
+            arms = np.arange(self.arms)
+            every = frozen(np.array([self._correlation(part, arms, arms) for part in range(len(self))]))
+            _matrices[self] = every
+        return every
+
+    def kernel(self, part: int) -> Stationary:
+        """Return the kernel of a part; of a distance that it is a covariance of."""
+        kind, distance = KERNELS[self.kernels[part]], self.distance
+        if not kind.any_distance:
+            other: dict[Distance, Distance] = {"great_circle": "chordal", "cityblock": "euclidean"}
+            distance = other.get(distance, distance)
+        return kind(self.lengths.item(part), distance=distance)
+
+    @staticmethod
+    def of(
+        points: Array | None,
+        *,
+        number: int,
+        arms: int,
+        kernels: tuple[str, ...] = USUAL,
+        length: Any = None,
+        sd: Any = None,
+        noise_sd: Any = None,
+        site: Any = None,
+        distance: Distance = "euclidean",
+    ) -> Parts:
+        """Return the parts for what was said."""
+        scale, noise = known("sd", sd, positive=True), known("noise_sd", noise_sd, positive=True)
+        within = known("length", length, positive=True)
+        u = quasi_random(number, 4)
+        low, high = (1.0, 1.0) if points is None else reach(points, distance)
+        lengths = _log_uniform(u[0], low / 2, high) if within is None else within.quantile(u[0])
+        ratios = _log_uniform(u[1], *RATIO)
+        scales = np.full(number, np.nan)
+        if scale is not None:
+            scales = np.asarray(scale.quantile(u[3]))
+            if noise is not None:
+                ratios = np.square(np.asarray(noise.quantile(u[1])) / scales)
+        elif noise is not None:
+            scales = np.asarray(noise.quantile(u[3])) / np.sqrt(ratios)
+        chosen = tuple(kernels[i % len(kernels)] for i in range(number))
+        return Parts(chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms)
+
+
+_matrices: weakref.WeakKeyDictionary[Parts, Array] = weakref.WeakKeyDictionary()
+
+
+def quasi_random(number: int, dimensions: int) -> Array:
+    """Return `dimensions` rows of so many numbers in (0, 1), spread evenly: the additive sequence of Roberts.
+
+    >>> quasi_random(4, 1).round(3)
+    array([[0.118, 0.736, 0.354, 0.972]])
+    """
+    root = 2.0
+    for _ in range(60):  # the only root above 1 of x^(d + 1) = x + 1
+        root = (1 + root) ** (1 / (dimensions + 1))
+    steps = root ** -np.arange(1.0, dimensions + 1)
+    return np.asarray((0.5 + steps[:, None] * np.arange(1, number + 1)) % 1)
+
+
+def reach(points: Array, distance: Distance) -> tuple[float, float]:
+    """Return the median distance of an arm from its nearest neighbour, and the largest extent of all.
+
+    Arms at one place are one arm here.
+
+    >>> reach(np.array([[0.0], [1.0], [3.0]]), "euclidean")
+    (1.0, 3.0)
+    """
+    from scipy.spatial import cKDTree
+
+    places = np.unique(points, axis=0)
+    if len(places) < 2:
+        return 1.0, 1.0
+    if distance in ("great_circle", "chordal"):
+        from corrbandits.kernels.stationary import EARTH_RADIUS_KM, on_unit_sphere
+
+        places = EARTH_RADIUS_KM * on_unit_sphere(places)
+    nearest = cKDTree(places).query(places, k=2)[0][:, 1]
+    widest = np.ptp(places, axis=0)
+    return float(np.median(nearest)), float(math.sqrt(np.square(widest).sum()))
+
+
+def _log_uniform(u: Array, low: float, high: float) -> Array:
+    return np.asarray(low * (high / low) ** u)
+
+
+def _sites(u: Array, said: Any) -> Array:
+    """Return the site shares: none for half of the parts and any for the others, unless something is said."""
+    if said is None:
+        return np.where(u < 0.5, FEWEST_SITE, np.maximum(2 * u - 1, FEWEST_SITE))
+    pair = checks.finite("site", said)
+    if pair.shape not in ((), (2,)) or not ((pair >= 0) & (pair <= 1)).all() or (pair.ndim and not pair[0] < pair[1]):
+        raise ValueError(
+            "site must be the share of variance that belongs to single arms, from 0 to 1, an interval (least, most) "
+            f"of such, or None if it is not known, got {said!r:.60}."
+        )
+    low, high = (pair.item(), pair.item()) if not pair.ndim else (pair[0].item(), pair[1].item())
+    return np.maximum(low + (high - low) * u, FEWEST_SITE)
+
+
+def names_of(kernel: Any) -> tuple[str, ...]:
+    """Return the names of kernels from what was given: None, a name, or several.
+
+    >>> names_of(None), names_of("matern32")
+    (('exponential', 'matern52'), ('matern32',))
+    """
+    given = USUAL if kernel is None else (kernel,) if isinstance(kernel, str) else tuple(kernel)
+    for name in given:
+        if name not in KERNELS:
+            raise ValueError(f"kernel must be one or several of {', '.join(KERNELS)}, got {name!r:.60}.")
+    if not given:
+        raise ValueError(f"kernel must name at least one of {', '.join(KERNELS)}, but it is empty.")
+    return given

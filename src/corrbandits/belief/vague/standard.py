@@ -1,0 +1,101 @@
+"""Rewards without units: their averages and spread from the exact tally, each rounded once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits._core.tally import Tally
+
+_SHIFT = 1074  # sums are in units of 2^-1074, squares of 2^-2148
+
+
+@final
+@dataclass(frozen=True)
+class Standard:
+    """What was seen, as numbers about 1: a reward r is (r - offset) / 2^exponent.
+
+    They follow from the tally alone, whatever the order of rewards, and without cancellation: at 1e8 +- 1 the spread
+    has all its digits, and at 1e300 its square is no overflow.
+
+    >>> seen = Standard.of(Tally.empty(2).plus([(0, 1, 1e8 + 1), (0, 1, 1e8 - 1), (1, 1, 1e8)]), np.ones(2))
+    >>> seen.offset, seen.exponent, seen.averages, seen.within
+    (100000000.0, 1, array([0., 0.]), 0.5)
+    """
+
+    arms: Integers
+    """The arms seen, in their order."""
+
+    counts: Array
+    """How many rewards each of them gave."""
+
+    averages: Array
+    """Their average rewards."""
+
+    within: float
+    """The sum of squares about the averages, each over the arm's relative noise variance."""
+
+    offset: float
+    exponent: int
+
+    @property
+    def number(self) -> int:
+        """The number of rewards."""
+        return int(self.counts.sum())
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether no two rewards differ: then nothing is known of their scale."""
+        return not (self.within or self.averages.any())
+
+    def of_reward(self, reward: float) -> float:
+        """Return a reward in these units."""
+        return float(np.ldexp(reward - self.offset, -self.exponent))
+
+    @staticmethod
+    def of(tally: Tally, relative: Array) -> Standard:
+        """Return what a tally says; `relative` are the arms' noise variances, up to a factor."""
+        squares = tally.squares
+        if squares is None:
+            raise ValueError(
+                "a Vague belief learns the noise from how an arm's rewards differ, so that it must see each reward, "
+                "but it was given sums of several. Use observe(arms, rewards)."
+            )
+        arms = np.flatnonzero(tally.counts)
+        n = [int(count) for count in tally.counts[arms]]
+        sums, total = [tally.exact[arm] for arm in arms.tolist()], sum(tally.exact.values())
+        offset = _quotient(total, sum(n), -_SHIFT) if n else 0.0
+        centre = _exact(offset)
+        apart = [s - count * centre for s, count in zip(sums, n, strict=True)]
+        spread = [count * squares[arm] - s * s for arm, s, count in zip(arms.tolist(), sums, n, strict=True)]
+        exponent = max(
+            (
+                max(abs(a).bit_length() - count.bit_length(), (b.bit_length() - 2 * count.bit_length()) // 2) - _SHIFT
+                for a, b, count in zip(apart, spread, n, strict=True)
+                if a or b
+            ),
+            default=0,
+        )
+        averages = [_quotient(a, count, -_SHIFT - exponent) for a, count in zip(apart, n, strict=True)]
+        within = [
+            _quotient(b, count, -2 * (_SHIFT + exponent)) / relative.item(arm)
+            for b, count, arm in zip(spread, n, arms.tolist(), strict=True)
+        ]
+        return Standard(
+            arms, np.array(n, dtype=np.float64), np.array(averages, dtype=np.float64), sum(within), offset, exponent
+        )
+
+
+def _exact(x: float) -> int:
+    numerator, denominator = x.as_integer_ratio()
+    return numerator << (_SHIFT + 1 - denominator.bit_length())
+
+
+def _quotient(numerator: int, denominator: int, exponent: int) -> float:
+    """Return numerator / denominator * 2^exponent, correctly rounded."""
+    if exponent >= 0:
+        return (numerator << exponent) / denominator
+    return numerator / (denominator << -exponent)

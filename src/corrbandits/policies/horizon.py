@@ -1,0 +1,79 @@
+"""Rules that know how many decisions there are in all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
+from corrbandits._core.gaussian import upper_quantile
+from corrbandits.belief import Belief
+from corrbandits.policies.base import IndexPolicy, LimitPolicy
+from corrbandits.policies.gittins import index_in_deviations
+
+
+@dataclass(frozen=True)
+class _Campaign:
+    """Decisions are numbered from 1 to the horizon."""
+
+    horizon: int
+
+    def __post_init__(self) -> None:
+        checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
+
+    def left(self, t: Any) -> Any:
+        """Return m, how many decisions are left at time t, that one included; past the horizon 1."""
+        return np.maximum(self.horizon - np.asarray(t) + 1, 1)
+
+
+@final
+@dataclass(frozen=True)
+class HorizonUCL(_Campaign, LimitPolicy):
+    """The credible limit whose tail follows what is left: Q_i(t) = mu_i + s_i Phi^-1(1 - 1 / (m + 1)), m decisions left.
+
+    It explores first and exploits at the end: with one decision left it takes the largest mean. Past the horizon it
+    goes on doing so.
+
+    >>> from corrbandits.belief import Independent
+    >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
+    >>> [HorizonUCL(horizon=50).choose(prior, t) for t in (1, 50)]
+    [0, 1]
+    """
+
+    def width(self, t: Any, arms: int) -> Any:
+        """Return Phi^-1(1 - 1 / (m + 1))."""
+        return upper_quantile(-np.log1p(self.left(t)))
+
+
+@final
+@dataclass(frozen=True)
+class Gittins(_Campaign, IndexPolicy):
+    """The finite-horizon Gittins index of each arm alone: Q_i(t) = mu_i + s_i g(m, sigma_i^2 / s_i^2).
+
+    g is how many deviations above its mean a charge must lie for an arm to be worth nothing, when it may be taken m
+    times and left at any time, its rewards being noisy. For independent arms this is the rule of Lattimore (2016); on
+    correlated arms each arm's own posterior is put in. With one decision left it takes the largest mean.
+
+    >>> from corrbandits.belief import Independent
+    >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
+    >>> Gittins(horizon=50).index(prior, t=1).round(2), Gittins(horizon=50).index(prior, t=50)
+    (array([4.17, 2.27]), array([0., 1.]))
+    """
+
+    def index(self, belief: Belief, t: int) -> Array:
+        """Return Q_i(t); +inf where nothing is known of an arm."""
+        m = int(self.left(checks.integer("t", t, least=1)))
+        noise = getattr(belief, "noise_variance", None)
+        if noise is None:
+            raise TypeError(f"Gittins needs a belief that knows the noise of rewards, got a {type(belief).__name__}.")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            n = np.where(belief.variance > 0, noise / belief.variance, np.inf)
+        n[np.isnan(n)] = 0.0
+        return belief.limit(index_in_deviations(m, n))
+
+    def schedule(self, times: Integers, arms: int) -> Array:
+        """Return how many decisions are left."""
+        return np.asarray(self.left(times), dtype=np.float64)

@@ -1,0 +1,278 @@
+"""A belief told nothing in a form that changes in place, and the loops that play rules on it.
+
+Names as in `belief.vague`; here u = V' zeta and w = V' o, so that under a part the arms' means are u + beta (1 - w),
+about which S is left. While one arm is taken again and again S stays as it was, h is the arm's row of it, and after m
+rewards of the streak S - m / (lambda + m h_k) h h' is left.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits.belief import Vague
+from corrbandits.belief.vague.opening import farthest
+from corrbandits.simulation.engines.compiled.cache import compiled, part
+from corrbandits.simulation.engines.compiled.choose import at_lattice, between, largest_limit
+from corrbandits.simulation.engines.compiled.state import Steps, record
+from corrbandits.simulation.engines.compiled.update import pull
+
+SEEN = np.dtype(
+    [
+        ("number", np.int64),  # n
+        ("differ", np.int64),  # 1 once two rewards have differed, or one from a mean that is known
+        ("arm", np.int64),  # of the streak, or -1
+        ("length", np.int64),  # m
+        ("offset", np.float64),
+        ("noise", np.float64),  # its expected variance
+    ],
+    align=True,
+)
+
+
+class Told(NamedTuple):
+    """What was told, and what follows from the arms' places."""
+
+    free: bool  # whether scales are integrated out
+    flat: bool  # whether nothing is known of the mean
+    centre: float  # of the mean
+    spread: float  # its variance
+    ratios: Array
+    squares: Array  # of the scales
+    relative: Array
+    first: Integers  # the arms in the order of the opening
+    again: Integers  # and once each was tried
+
+
+class Mixed(NamedTuple):
+    """A mixture: one row per part."""
+
+    S: Array  # (G, N, N)
+    h: Array  # (G, N)
+    d: Array  # (G, N), the diagonal now
+    u: Array
+    w: Array
+    ones: Array  # (G,)
+    crossed: Array
+    squares: Array
+    log_determinant: Array
+    held: Array  # h_k
+    weight: Array
+    mu: Array  # (N,), of the mixture
+    variance: Array
+    deviation: Array
+    seen: Any  # a record of SEEN
+
+
+def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
+    """Return a prior in a form that changes in place, and what was told."""
+    parts, level, n = belief.parts, belief.level, belief.arms
+    G, every = len(parts), np.arange(n)
+    S = np.array([parts.correlation(part, every, every) for part in range(G)])
+    zeros = np.zeros((4, G, n))
+    sums = np.zeros((6, G))
+    state = Mixed(
+        S=S,
+        h=zeros[0],
+        d=np.ones((G, n)),
+        u=zeros[1],
+        w=zeros[2],
+        ones=sums[0],
+        crossed=sums[1],
+        squares=sums[2],
+        log_determinant=sums[3],
+        held=sums[4],
+        weight=sums[5],
+        mu=np.zeros(n),
+        variance=np.zeros(n),
+        deviation=np.zeros(n),
+        seen=record(SEEN, arm=-1),
+    )
+    first, again = _opening(parts.points, n)
+    free = bool(np.isnan(parts.scales).any())
+    told = Told(
+        free=free,
+        flat=level is None,
+        centre=0.0 if level is None else level.centre,
+        spread=0.0 if level is None else level.deviation**2,
+        ratios=parts.ratios,
+        squares=np.ones(G) if free else np.square(parts.scales),
+        relative=belief.relative_variance,
+        first=first,
+        again=again,
+    )
+    return state, told
+
+
+def _opening(points: Array | None, n: int) -> tuple[Integers, Integers]:
+    """Return the order in which arms are tried before there is a scale, and the order from the second time on."""
+    tried, order = np.zeros(n, dtype=np.int64), []
+    for _ in range(n):
+        arm = farthest(points, tried, np.arange(n))
+        tried[arm] += 1
+        order.append(arm)
+    again = []
+    for _ in range(n):
+        arm = farthest(points, tried, np.arange(n))
+        tried[arm] += 1
+        again.append(arm)
+    return np.array(order), np.array(again)
+
+
+@part
+def opening_arm(b: Mixed, told: Told) -> int:
+    """Return the arm to try while there are no variances yet, or -1."""
+    n = b.seen.number
+    wanting = 0 if not told.flat else 1
+    if told.free:
+        wanting = 4 if told.flat else 3
+    if n >= wanting and (b.seen.differ == 1 or not told.free):
+        return -1
+    return told.first[n] if n < told.first.size else told.again[n % told.first.size]
+
+
+@part
+def weigh_parts(b: Mixed, told: Told) -> None:
+    """Set the parts' weights, the moments of the mixture and the expected noise."""
+    G, N, n = b.u.shape[0], b.u.shape[1], b.seen.number
+    centre = told.centre - b.seen.offset
+    most = -np.inf
+    for g in range(G):
+        A = b.ones[g]
+        beta = b.crossed[g] / A if A > 0.0 else 0.0
+        least = max(b.squares[g] - b.crossed[g] * beta, 1e-300)
+        value = -0.5 * b.log_determinant[g]
+        if told.free and told.flat:
+            value -= 0.5 * math.log(A) + 0.5 * (n - 1) * math.log(least)
+        elif told.free:
+            value -= 0.5 * n * math.log(least + A * (beta - centre) ** 2)
+        elif told.flat:
+            square = told.squares[g]
+            value -= 0.5 * math.log(A) + 0.5 * (n - 1) * math.log(square) + 0.5 * least / square
+        else:
+            square = told.squares[g]
+            v = told.spread / square
+            value -= 0.5 * math.log1p(v * A) + 0.5 * n * math.log(square)
+            value -= 0.5 * (least + A * (beta - centre) ** 2 / (1.0 + v * A)) / square
+        b.weight[g] = value
+        most = max(most, value)
+    total = 0.0
+    for g in range(G):
+        b.weight[g] = math.exp(b.weight[g] - most)
+        total += b.weight[g]
+    b.seen.noise = 0.0
+    for i in range(N):
+        b.mu[i] = 0.0
+        b.variance[i] = 0.0
+    for g in range(G):
+        b.weight[g] /= total
+        p = b.weight[g]
+        if p < 1e-12:
+            continue
+        A = b.ones[g]
+        beta = b.crossed[g] / A if A > 0.0 else 0.0
+        least = max(b.squares[g] - b.crossed[g] * beta, 1e-300)
+        if told.free and told.flat:
+            expected, more = least / (n - 3.0), 1.0 / A
+        elif told.free:
+            expected, more = (least + A * (beta - centre) ** 2) / (n - 2.0), 0.0
+            beta = centre
+        elif told.flat:
+            expected, more = told.squares[g], 1.0 / A
+        else:
+            expected = told.squares[g]
+            v = told.spread / expected
+            beta = (centre + v * A * beta) / (1.0 + v * A)
+            more = v / (1.0 + v * A)
+        b.seen.noise += p * expected * told.ratios[g]
+        for i in range(N):
+            share = 1.0 - b.w[g, i]
+            mean = b.u[g, i] + beta * share
+            b.mu[i] += p * mean
+            b.variance[i] += p * (expected * (b.d[g, i] + more * share * share) + mean * mean)
+    for i in range(N):
+        b.variance[i] = max(b.variance[i] - b.mu[i] * b.mu[i], 0.0)
+        b.deviation[i] = math.sqrt(b.variance[i])
+
+
+@part
+def observe_mixed(b: Mixed, told: Told, k: int, reward: float) -> None:
+    """Take a reward of arm k into every part."""
+    G, N = b.u.shape
+    if b.seen.number == 0:
+        b.seen.offset = reward
+        if not told.flat and reward != told.centre:
+            b.seen.differ = 1
+    elif reward != b.seen.offset:
+        b.seen.differ = 1
+    z = reward - b.seen.offset
+    if k != b.seen.arm:
+        m = b.seen.length
+        for g in range(G):
+            if b.seen.arm >= 0:
+                c = m / (told.ratios[g] * told.relative[b.seen.arm] + m * b.held[g])
+                for i in range(N):
+                    step = c * b.h[g, i]
+                    for j in range(N):
+                        b.S[g, i, j] -= step * b.h[g, j]
+            for i in range(N):
+                b.h[g, i] = b.S[g, k, i]
+            b.held[g] = b.S[g, k, k]
+        b.seen.arm = k
+        b.seen.length = 0
+    m = b.seen.length
+    for g in range(G):
+        noise = told.ratios[g] * told.relative[k]
+        shrunk = noise / (noise + m * b.held[g])  # the row now is so much of h
+        expected = shrunk * b.held[g] + noise
+        apart, one = z - b.u[g, k], 1.0 - b.w[g, k]
+        b.ones[g] += one * one / expected
+        b.crossed[g] += one * apart / expected
+        b.squares[g] += apart * apart / expected
+        b.log_determinant[g] += math.log(expected)
+        to_u, to_w, to_d = shrunk * apart / expected, shrunk * one / expected, shrunk * shrunk / expected
+        for i in range(N):
+            h = b.h[g, i]
+            b.u[g, i] += to_u * h
+            b.w[g, i] += to_w * h
+            b.d[g, i] = max(b.d[g, i] - to_d * h * h, 0.0)
+    b.seen.length += 1
+    b.seen.number += 1
+
+
+@compiled
+def limits_mixed(b: Mixed, told: Told, steps: Steps, widths: Array) -> None:
+    """Go on, taking the arm of largest mean and width deviations."""
+    for t in range(steps.eps.size):
+        k = opening_arm(b, told)
+        if k < 0:
+            weigh_parts(b, told)
+            k = largest_limit(b.mu, b.deviation, widths[t])
+        else:
+            steps.progress.initialisation += 1
+        observe_mixed(b, told, k, pull(steps, t, k))
+
+
+@compiled
+def indices_mixed(
+    b: Mixed, told: Told, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array
+) -> None:
+    """Go on, taking the arm of largest Gittins index."""
+    for t in range(steps.eps.size):
+        k = opening_arm(b, told)
+        if k < 0:
+            weigh_parts(b, told)
+            between(left[t], log_m, g, row)
+            most = -np.inf
+            for i in range(b.mu.size):
+                value = b.mu[i]
+                if b.variance[i] > 0.0:
+                    value += b.deviation[i] * at_lattice(b.seen.noise * told.relative[i] / b.variance[i], log_n, row)
+                if value > most:
+                    k, most = i, value
+        else:
+            steps.progress.initialisation += 1
+        observe_mixed(b, told, k, pull(steps, t, k))

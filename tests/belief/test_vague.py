@@ -1,0 +1,378 @@
+"""The belief that is told nothing, against brute force, known cases and its own symmetries."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from corrbandits import Correlated, Exponential, Vague
+from corrbandits._core.tally import Tally
+from corrbandits.belief.vague.mixture import quantile
+from corrbandits.belief.vague.opening import farthest
+from corrbandits.belief.vague.parts import Parts, quasi_random, reach
+from corrbandits.belief.vague.standard import Standard
+from corrbandits.policies import UCL, Gittins, Greedy, HorizonUCL, Thompson
+
+PLACES = [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 1.0]]
+ARMS, REWARDS = [0, 1, 2, 0, 1, 0], [3.0, 4.5, 1.0, 2.0, 5.0, 3.5]
+
+
+def by_brute_force(belief, arms, rewards, mean, scales):
+    """Return weights, means and second moments by integrating every reward's joint density over beta and the scale.
+
+    `mean` is None or (centre, deviation); `scales` None if they are to be integrated over 1 / s.
+    """
+    parts, y = belief.parts, np.array(rewards)
+    every = np.arange(belief.arms)
+    weights, means, squares = [], [], []
+    for part in range(len(parts)):
+        R = parts.correlation(part, every, every)
+
+        def given(s, R=R, part=part):
+            """Density of the rewards, and moments of the arms, given the scale: beta is one more Gaussian."""
+            noise = s**2 * parts.ratios[part]
+            centre, deviation = (0.0, 3e3) if mean is None else mean
+            prior = s**2 * R + deviation**2
+            K = prior[np.ix_(arms, arms)] + noise * np.eye(len(arms))
+            apart = y - centre
+            density = math.exp(-0.5 * (np.linalg.slogdet(K)[1] + apart @ np.linalg.solve(K, apart)))
+            gain = np.linalg.solve(K, prior[arms]).T
+            location = centre + gain @ (y - centre)
+            return density, location, np.diag(prior - gain @ prior[arms])
+
+        if scales is not None:
+            density, location, variance = given(scales[part])
+            weights.append(density)
+            means.append(density * location)
+            squares.append(density * (variance + location**2))
+            continue
+        x, w = np.polynomial.legendre.leggauss(200)
+        total, first, second = 0.0, 0.0, 0.0
+        for node, weight in zip(1 + 4 * x, 4 * w, strict=True):  # log s from -3 to 5, where 1 / s is flat
+            density, location, variance = given(math.exp(node))
+            total += weight * density
+            first = first + weight * density * location
+            second = second + weight * density * (variance + location**2)
+        weights.append(total)
+        means.append(first)
+        squares.append(second)
+    total = sum(weights)
+    average = sum(means) / total
+    return np.array(weights) / total, average, sum(squares) / total - average**2
+
+
+def test_mean_and_scale_are_integrated_out_exactly():
+    belief = Vague(coordinates=PLACES, parts=3).observe(ARMS, REWARDS)
+    weights, mean, variance = by_brute_force(belief, ARMS, REWARDS, None, None)
+    # the flat mean is a normal one of deviation 3,000 there
+    np.testing.assert_allclose(belief.weights, weights, rtol=1e-5)
+    np.testing.assert_allclose(belief.mean, mean, rtol=1e-5)
+    np.testing.assert_allclose(belief.variance, variance, rtol=1e-5)
+
+
+def test_a_known_mean_with_unknown_scale():
+    belief = Vague(coordinates=PLACES, mean=2.0, parts=3).observe(ARMS, REWARDS)
+    weights, mean, variance = by_brute_force(belief, ARMS, REWARDS, (2.0, 0.0), None)
+    np.testing.assert_allclose(belief.weights, weights, rtol=1e-9)
+    np.testing.assert_allclose(belief.mean, mean, rtol=1e-9)
+    np.testing.assert_allclose(belief.variance, variance, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("mean", "said"), [((2.0, 0.0), 2.0), ((2.0, 1.5), (2 - 1.5 * 1.6448536, 2 + 1.5 * 1.6448536))])
+def test_known_scales_are_used_in_their_units(mean, said):
+    belief = Vague(coordinates=PLACES, mean=said, sd=(0.5, 3.0), noise_sd=(0.2, 2.0), parts=5).observe(ARMS, REWARDS)
+    weights, average, variance = by_brute_force(belief, ARMS, REWARDS, mean, belief.parts.scales)
+    np.testing.assert_allclose(belief.weights, weights, rtol=1e-6)
+    np.testing.assert_allclose(belief.mean, average, rtol=1e-7)
+    np.testing.assert_allclose(belief.variance, variance, rtol=1e-6)
+
+
+def test_an_interval_for_the_mean_and_nothing_else():
+    said = (2 - 1.5 * 1.6448536, 2 + 1.5 * 1.6448536)
+    belief = Vague(coordinates=PLACES, mean=said, parts=3).observe(ARMS, REWARDS)
+    _, average, variance = by_brute_force(belief, ARMS, REWARDS, (2.0, 1.5), None)
+    np.testing.assert_allclose(belief.mean, average, atol=0.02)  # the scale stands at five values per part
+    np.testing.assert_allclose(belief.variance, variance, rtol=0.35)
+
+
+def test_told_everything_it_is_the_correlated_belief():
+    told = Vague(
+        coordinates=PLACES, mean=2.0, sd=3.0, noise_sd=0.7, length=1.7, kernel="exponential", site=0.0, parts=4
+    ).observe(ARMS, REWARDS)
+    known = Correlated(mean=2.0, kernel=9 * Exponential(1.7), coordinates=PLACES, noise_variance=0.49)
+    known = known.observe(ARMS, REWARDS)
+    np.testing.assert_allclose(told.mean, known.mean, rtol=1e-8)
+    np.testing.assert_allclose(told.variance, known.variance, rtol=1e-8)
+    np.testing.assert_allclose(told.covariance_with(3), known.covariance_with(3), atol=1e-8)
+    np.testing.assert_allclose(told.credible_limit(-6.0), known.credible_limit(-6.0), rtol=1e-8)
+    np.testing.assert_allclose(told.noise_variance, 0.49)
+
+
+def test_a_stated_prior_is_proper_before_any_reward():
+    prior = Vague(coordinates=PLACES, mean=2.0, sd=3.0, noise_sd=1.0)
+    np.testing.assert_allclose(prior.mean, 2.0)
+    np.testing.assert_allclose(prior.variance, 9.0)
+    assert not prior.opening
+    assert Vague(coordinates=PLACES, sd=3.0, noise_sd=1.0).opening
+    assert not Vague(coordinates=PLACES, sd=3.0, noise_sd=1.0).observe(0, 5.0).opening
+
+
+def test_shifted_and_scaled_rewards_shift_and_scale_everything():
+    prior, rewards = Vague(coordinates=PLACES), np.array(REWARDS)
+    one, other = prior.observe(ARMS, rewards), prior.observe(ARMS, 1000 * rewards - 1e5)
+    np.testing.assert_allclose(other.mean, 1000 * one.mean - 1e5, rtol=1e-11)
+    np.testing.assert_allclose(other.variance, 1e6 * one.variance, rtol=1e-9)
+    np.testing.assert_allclose(other.credible_limit(-5.0), 1000 * one.credible_limit(-5.0) - 1e5, rtol=1e-10)
+    np.testing.assert_allclose(other.weights, one.weights, rtol=1e-9)
+    a, b = (belief.sample(np.random.default_rng(3)) for belief in (one, other))
+    np.testing.assert_allclose(b, 1000 * a - 1e5, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("unit", "level"), [(1.0, 1e8), (1e299, 0.0), (1e-299, 0.0), (1.0, -1e15)])
+def test_extreme_units_lose_nothing(unit, level):
+    rewards = [level + unit * r for r in REWARDS]  # exact: small halves
+    belief, plain = (Vague(coordinates=PLACES).observe(ARMS, r) for r in (rewards, REWARDS))
+    np.testing.assert_allclose(belief.weights, plain.weights, rtol=1e-9)
+    np.testing.assert_allclose((belief.mean - level) / unit, plain.mean, rtol=1e-8, atol=np.spacing(abs(level)))
+
+
+def test_the_spread_within_arms_is_rounded_once():
+    rng = np.random.default_rng(5)
+    rewards = (1e8 + rng.standard_normal(60)).tolist()
+    tally = Tally.empty(2).plus((k % 2, 1, r) for k, r in enumerate(rewards))
+    seen = Standard.of(tally, np.ones(2))
+    exact = Fraction(0)
+    for arm in (0, 1):
+        own = [Fraction(r) for r in rewards[arm::2]]
+        average = sum(own) / len(own)
+        exact += sum((r - average) ** 2 for r in own)
+    assert seen.within * 4.0**seen.exponent == pytest.approx(float(exact), rel=1e-15)
+
+
+def test_order_merging_and_taking_back_do_not_matter():
+    rng, prior = np.random.default_rng(1), Vague(coordinates=PLACES)
+    arms, rewards = rng.integers(0, 4, 40), rng.standard_normal(40) * 7 + 100
+    together, order = prior.observe(arms, rewards), rng.permutation(40)
+    shuffled = prior.observe(arms[order], rewards[order])
+    halves = prior.observe(arms[:13], rewards[:13]).merge(prior.observe(arms[13:], rewards[13:]))
+    one_by_one = prior
+    for arm, reward in zip(arms.tolist(), rewards.tolist(), strict=True):
+        one_by_one = one_by_one.observe(arm, reward)
+    for other in (shuffled, halves):
+        np.testing.assert_array_equal(other.mean, together.mean)
+        np.testing.assert_array_equal(other.variance, together.variance)
+    np.testing.assert_allclose(one_by_one.mean, together.mean, rtol=1e-10)
+    np.testing.assert_allclose(one_by_one.variance, together.variance, rtol=1e-9)
+    taken_back = Tally.empty(4).plus([(0, 1, 5.5), *((int(a), 1, float(r)) for a, r in zip(arms, rewards, strict=True))])
+    np.testing.assert_array_equal(prior._conditioned(taken_back.plus([(0, -1, -5.5)])).mean, together.mean)
+
+
+def test_permuted_arms_have_permuted_beliefs():
+    order = [2, 0, 3, 1]
+    one = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
+    other = Vague(coordinates=[PLACES[k] for k in order]).observe([order.index(arm) for arm in ARMS], REWARDS)
+    np.testing.assert_allclose(other.mean, one.mean[order], rtol=1e-12)
+    np.testing.assert_allclose(other.variance, one.variance[order], rtol=1e-11)
+
+
+def test_the_opening_is_spread_out_and_ends_with_the_fourth_reward():
+    belief = Vague(coordinates=[(x, y) for x in range(9) for y in range(9)])
+    taken = []
+    for t in range(1, 5):
+        assert belief.opening
+        assert np.isinf(belief.variance).all()
+        assert np.isinf(belief.credible_limit(-3.0)).all()
+        arm = HorizonUCL(40).choose(belief, t)
+        taken.append(divmod(arm, 9))
+        belief = belief.observe(arm, float(t))
+    assert taken[0] == (4, 4)
+    assert set(taken[1:]) <= {(0, 0), (0, 8), (8, 0), (8, 8)}
+    assert len(set(taken)) == 4
+    assert not belief.opening
+    with pytest.raises(ValueError, match="too few rewards"):
+        Vague(coordinates=PLACES).sample(np.random.default_rng(0))
+
+
+def test_equal_rewards_say_nothing_of_a_scale():
+    belief = Vague(coordinates=PLACES).observe([0, 1, 2, 3, 0], [5.0] * 5)
+    assert belief.opening
+    np.testing.assert_array_equal(belief.mean, 5.0)
+    assert not belief.observe(1, 6.0).opening
+    assert not Vague(coordinates=PLACES, mean=4.0).observe([0, 1, 2], [5.0] * 3).opening
+
+
+def test_several_asked_at_once_in_the_opening_are_spread_out():
+    belief, asked = Vague(coordinates=range(16)), []
+    for _ in range(8):
+        asked.append(HorizonUCL(40).choose(belief.assume(asked) if asked else belief, 1))
+    gaps = np.diff(sorted(asked))
+    assert len(set(asked)) == 8
+    assert gaps.min() >= 1
+    assert max(asked) - min(asked) >= 14
+
+
+def test_what_is_awaited_shrinks_variances_alone():
+    belief = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
+    waiting = belief.assume([3, 3, 2])
+    np.testing.assert_array_equal(waiting.mean, belief.mean)
+    np.testing.assert_array_equal(waiting.weights, belief.weights)
+    assert (waiting.variance < belief.variance).all()
+    # under one part with everything known, it is what the correlated belief makes of it
+    told = {"mean": 2.0, "sd": 3.0, "noise_sd": 0.7, "length": 1.7, "kernel": "exponential", "site": 0.0, "parts": 1}
+    known = Correlated(mean=2.0, kernel=9 * Exponential(1.7), coordinates=PLACES, noise_variance=0.49)
+    a = Vague(coordinates=PLACES, **told).observe(ARMS, REWARDS).assume([3, 3, 2])
+    np.testing.assert_allclose(a.variance, known.observe(ARMS, REWARDS).assume([3, 3, 2]).variance, rtol=1e-8)
+    # one of them comes
+    np.testing.assert_allclose(waiting.observe(3, 2.5).mean, belief.observe(3, 2.5).mean, rtol=1e-12)
+
+
+def test_the_mean_that_is_left_out_shrinks_with_what_is_awaited():
+    """A flat mean under one known part: after an awaited reward the variance is that after any reward."""
+    told = {"sd": 3.0, "noise_sd": 0.7, "length": 1.7, "kernel": "exponential", "site": 0.0, "parts": 1}
+    belief = Vague(coordinates=PLACES, **told).observe(ARMS, REWARDS)
+    np.testing.assert_allclose(belief.assume([3]).variance, belief.observe(3, 8.0).variance, rtol=1e-9)
+
+
+def test_quantiles_are_those_of_the_mixture():
+    belief = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
+    for tail in (0.5, 0.05, 1e-3, 1e-7):
+        limit = belief.credible_limit(math.log(tail))
+        above = [belief.chances(limit[arm])[arm] for arm in range(4)]
+        np.testing.assert_allclose(above, tail, rtol=1e-8)
+    draws = np.array([belief.sample(np.random.default_rng(k)) for k in range(4000)])
+    limit = belief.credible_limit(math.log(0.1))
+    np.testing.assert_allclose((draws > limit).mean(axis=0), 0.1, atol=4 * math.sqrt(0.09 / 4000))
+
+
+def test_draws_have_the_covariance_that_is_said():
+    belief = Vague(coordinates=PLACES, sd=2.0, noise_sd=(0.3, 1.0), mean=(0.0, 4.0)).observe(ARMS, REWARDS)
+    rng = np.random.default_rng(2)
+    draws = np.array([belief.sample(rng) for _ in range(6000)])
+    S = np.array([belief.covariance_with(arm) for arm in range(4)])
+    np.testing.assert_allclose(S.diagonal(), belief.variance, rtol=1e-9)
+    np.testing.assert_allclose(np.cov(draws.T), S, atol=0.12 * S.max())
+    np.testing.assert_allclose(draws.mean(axis=0), belief.mean, atol=5 * math.sqrt(S.max() / 6000))
+
+
+def test_the_quantile_of_two_far_parts():
+    p, location, scale = np.array([0.3, 0.7]), np.array([[0.0], [100.0]]), np.array([[1.0], [2.0]])
+    got = quantile(p, location, scale, math.inf, math.log(0.35)).item()
+    assert 0.3 * stats.norm.sf(got) + 0.7 * stats.norm.sf((got - 100) / 2) == pytest.approx(0.35, rel=1e-10)
+    t = quantile(p, location, scale, 3.0, math.log(0.01)).item()
+    assert 0.3 * stats.t(3).sf(t) + 0.7 * stats.t(3).sf((t - 100) / 2) == pytest.approx(0.01, rel=1e-10)
+
+
+def test_turned_round_it_is_its_mirror_image():
+    belief = Vague(coordinates=PLACES, mean=(0.0, 5.0)).observe(ARMS, REWARDS)
+    image = belief.mirrored()
+    np.testing.assert_allclose(image.mean, -belief.mean, rtol=1e-12)
+    np.testing.assert_allclose(image.variance, belief.variance, rtol=1e-12)
+
+
+def test_more_parts_change_little():
+    """Convergence: what 48 parts say lies within a few percent of a deviation of what 1,536 say."""
+    rng = np.random.default_rng(8)
+    points = rng.random((25, 2))
+    root = np.linalg.cholesky(Exponential(0.4)(points) + 1e-12 * np.eye(25))
+    arms = rng.integers(0, 25, 50)
+    rewards = (root @ rng.standard_normal(25))[arms] + 0.5 * rng.standard_normal(50)
+    few, some, many = (Vague(coordinates=points, parts=n).observe(arms, rewards) for n in (48, 384, 1536))
+    deviation = np.sqrt(many.variance)
+    assert (np.abs(few.mean - many.mean) / deviation).max() < 0.25
+    assert (np.abs(some.mean - many.mean) / deviation).max() < 0.1
+    np.testing.assert_allclose(np.sqrt(some.variance), deviation, rtol=0.1)
+
+
+def test_parts_follow_from_places_alone():
+    assert reach(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]]), "euclidean") == (5.0, 5.0)
+    low, high = reach(np.array([[0.0, 0.0], [0.0, 1.0]]), "great_circle")
+    assert low == pytest.approx(111.2, abs=0.1)
+    assert high >= low * 0.99
+    u = quasi_random(512, 4)
+    assert np.abs(u.mean(axis=1) - 0.5).max() < 0.01
+    parts = Parts.of(np.zeros((3, 1)), number=5, arms=3)
+    assert len(parts) == 5
+
+
+def test_great_circles_and_one_place():
+    belief = Vague(coordinates=[[50.0, 8.0], [50.1, 8.0], [50.0, 8.3]], distance="great_circle")
+    assert np.isfinite(belief.observe([0, 1, 2, 0], [1.0, 2.0, 3.0, 1.5]).mean).all()
+    one = Vague(coordinates=[[1.0, 1.0]]).observe([0] * 5, [1.0, 2.0, 3.0, 4.0, 5.0])
+    assert one.mean.item() == pytest.approx(3.0)
+
+
+def test_independent_arms_learn_their_common_scale():
+    rng = np.random.default_rng(4)
+    means = 10 + 3 * rng.standard_normal(200)
+    arms = np.repeat(np.arange(200), 4)
+    belief = Vague(arms=200).observe(arms, means[arms] + rng.standard_normal(800))
+    said = belief.learnt()
+    assert said.neighbours is None
+    assert said.sd.low < 3 < said.sd.high
+    assert said.noise_sd.low < 1 < said.noise_sd.high
+    np.testing.assert_allclose(belief.mean, means, atol=5 * 0.5)
+
+
+def test_farthest_minds_what_was_tried_by_arms_at_one_place():
+    points = np.array([[0.0], [0.0], [1.0]])
+    assert farthest(points, np.array([1, 0, 1]), np.arange(3)) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "match"),
+    [
+        ({"mean": (3.0, 1.0)}, "90 % interval"),
+        ({"sd": -1.0}, "above 0"),
+        ({"length": (0.0, 3.0)}, "above 0"),
+        ({"site": 1.5}, "from 0 to 1"),
+        ({"kernel": "cubic"}, "one or several of"),
+        ({"parts": 0}, "parts"),
+        ({"noise_sd": "much"}, "noise_sd"),
+        ({"relative_noise": 0.0}, "noise"),
+    ],
+)
+def test_what_cannot_be_is_refused(said, match):
+    with pytest.raises((ValueError, TypeError), match=match):
+        Vague(coordinates=PLACES, **said)
+
+
+def test_sums_alone_are_refused():
+    with pytest.raises(ValueError, match="must see each reward"):
+        Vague(coordinates=PLACES).observe_all([3, 0, 0, 0], [6.0, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("rule", [HorizonUCL(60), Gittins(60), Greedy(), UCL(), Thompson()])
+def test_rules_play_it(rule):
+    rng, belief = np.random.default_rng(0), Vague(coordinates=range(12))
+    means = np.sin(np.arange(12) / 3) * 20 + 100
+    for t in range(1, 61):
+        arm = rule.choose(belief, t, rng=rng)
+        belief = belief.observe(arm, means[arm] + rng.standard_normal())
+    assert means[belief.mean.argmax()] > 110
+
+
+def test_the_last_decision_is_greedy():
+    belief = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
+    best = int(belief.mean.argmax())
+    assert HorizonUCL(7).choose(belief, 7) == Gittins(7).choose(belief, 7) == best
+    assert HorizonUCL(7).choose(belief, 70) == best
+
+
+def test_the_expected_variance_of_one_more_reward_is_what_is_seen():
+    """E[var after] + var[E after] = var before, by quadrature over the predictive law: a martingale."""
+    told = {"sd": 3.0, "length": 1.7, "kernel": "exponential", "site": 0.0, "noise_sd": (0.3, 2.0), "parts": 6}
+    belief = Vague(coordinates=PLACES, mean=2.0, **told).observe(ARMS, REWARDS)
+    parts, arm = belief.parts, 3
+    deviation = np.sqrt(np.square(belief.part_scales[:, arm]) + np.square(parts.scales) * parts.ratios)
+
+    def predictive(r):
+        return float(belief.weights @ stats.norm.pdf(r, belief.part_locations[:, arm], deviation))
+
+    def expected(f):
+        return integrate.quad(lambda r: predictive(r) * f(belief.observe(arm, r)), -30, 30, limit=200, epsabs=1e-9)[0]
+
+    assert expected(lambda b: b.mean[arm]) == pytest.approx(belief.mean[arm], rel=1e-6)
+    after = expected(lambda b: b.variance[arm] + b.mean[arm] ** 2)
+    assert after == pytest.approx(belief.variance[arm] + belief.mean[arm] ** 2, rel=1e-6)

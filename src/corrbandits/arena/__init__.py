@@ -1,0 +1,1 @@
+"""Rules and beliefs against each other on many problems."""

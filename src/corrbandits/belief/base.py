@@ -150,6 +150,15 @@ class Belief(ABC):
     def sample(self, rng: np.random.Generator) -> Array:
         """Return one draw of all mean rewards."""
 
+    def draws(self, rng: np.random.Generator, number: int) -> Array:
+        """Return so many draws of all mean rewards, one per column.
+
+        >>> from corrbandits import Independent
+        >>> Independent(variance=1.0, noise_variance=1.0, arms=3).draws(np.random.default_rng(0), 5).shape
+        (3, 5)
+        """
+        return np.array([self.sample(rng) for _ in range(number)]).T
+
     @abstractmethod
     def prior_arguments(self) -> dict[str, Any]:
         """Return what the class is called with to make the prior that this belief came from."""

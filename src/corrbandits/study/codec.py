@@ -17,7 +17,7 @@ import numpy as np
 from corrbandits import belief as beliefs
 from corrbandits import kernels
 from corrbandits._core.checks import fields_of
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, Vague
 from corrbandits.kernels import Kernel
 from corrbandits.policies import RULES, Policy
 
@@ -60,6 +60,8 @@ def prior_parts(data: Mapping[str, Any]) -> tuple[Any, Data]:
     kind, arguments = _called(data, "belief", beliefs.KINDS, "a prior")
     if "beliefs" in arguments:
         arguments["beliefs"] = [prior_from(one) for one in arguments["beliefs"]]
+    if kind is Vague:
+        return kind, _fitting(kind, arguments, "a prior")
     if "kernel" in arguments:
         arguments["kernel"] = kernel_from(arguments["kernel"])
     if "covariance" in arguments:
@@ -159,6 +161,10 @@ def _explaining(kind: Any, what: str) -> Iterator[None]:
 
 
 def _argument(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, tuple):  # what a Vague belief was told: an interval, or the names of kernels
+        return list(value)
     if name == "kernel":
         return kernel_data(value)
     if name == "beliefs":

@@ -10,7 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, Vague
 from corrbandits.study.arms import Arms
 
 
@@ -28,6 +28,8 @@ def extended(prior: Belief, more: Mapping[str, Any], arms: int) -> Belief:
     if "beliefs" in arguments:
         each = [extended(belief, more, arms) for belief in arguments["beliefs"]]
         return type(prior)(**(arguments | {"beliefs": each}))
+    if isinstance(prior, Vague) and prior.coordinates is None:
+        return type(prior)(**(arguments | {"arms": arms, "relative_noise": 1.0}))
     if "kernel" not in arguments:
         raise ValueError(
             f"more arms need a kernel, which says how they relate to the old ones, but the prior is "
@@ -39,6 +41,9 @@ def extended(prior: Belief, more: Mapping[str, Any], arms: int) -> Belief:
             f"the new arms must have {arms - len(old)} rows of {old.shape[1]} coordinates, as the prior's have, got "
             f"{new.shape[0]} rows of {new.shape[1]}."
         )
+    if isinstance(prior, Vague):
+        own = _longer("relative_noise", arguments["relative_noise"], None, arms)
+        return type(prior)(**(arguments | {"coordinates": np.concatenate([old, new]), "relative_noise": own}))
     longer = {name: _longer(name, arguments[name], more.get(name), arms) for name in ("mean", "noise_variance")}
     return type(prior)(**(arguments | longer | {"coordinates": np.concatenate([old, new])}))
 
@@ -51,10 +56,10 @@ def placed(arms: Arms, prior: Belief) -> Arms:
     arguments = prior.prior_arguments()
     while "beliefs" in arguments:
         arguments = arguments["beliefs"][0].prior_arguments()
-    if arms.coordinates is not None or "kernel" not in arguments:
+    if arms.coordinates is not None or "coordinates" not in arguments:
         return arms
     where = arguments["coordinates"][-arms.count :]
-    if arguments["kernel"].has_deviations:
+    if not isinstance(prior, Vague) and arguments["kernel"].has_deviations:
         where = where[:, :-1]
     return arms if where.shape[1] > 2 else replace(arms, axes=("x", "y")[: where.shape[1]], coordinates=where)
 

@@ -123,7 +123,7 @@ def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[floa
 def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> Iterator[tuple[Array, int]]:
     """Yield draws of the arms that may be best, some columns at a time, and the row of the leader."""
     if not _jointly_gaussian(belief):
-        yield np.array([belief.sample(rng) for _ in range(DRAWS)]).T, leader
+        yield belief.draws(rng, DRAWS), leader
         return
     arms = contenders(belief, leader)
     if arms.size > MOST_DRAWN:

@@ -39,6 +39,7 @@ from corrbandits.policies import KnowledgeGradient as KnowledgeGradient
 from corrbandits.policies import Policy as Policy
 from corrbandits.policies import Thompson as Thompson
 from corrbandits.policies import Uniform as Uniform
+from corrbandits.policies import recommend as recommend
 from corrbandits.simulation import Trace as Trace
 from corrbandits.simulation import simulate as simulate
 from corrbandits.study import Study as Study

@@ -80,7 +80,9 @@ def test_a_known_mean_with_unknown_scale():
     np.testing.assert_allclose(belief.variance, variance, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("mean", "said"), [((2.0, 0.0), 2.0), ((2.0, 1.5), (2 - 1.5 * 1.6448536, 2 + 1.5 * 1.6448536))])
+@pytest.mark.parametrize(
+    ("mean", "said"), [((2.0, 0.0), 2.0), ((2.0, 1.5), (2 - 1.5 * 1.6448536, 2 + 1.5 * 1.6448536))]
+)
 def test_known_scales_are_used_in_their_units(mean, said):
     belief = Vague(coordinates=PLACES, mean=said, sd=(0.5, 3.0), noise_sd=(0.2, 2.0), parts=5).observe(ARMS, REWARDS)
     weights, average, variance = by_brute_force(belief, ARMS, REWARDS, mean, belief.parts.scales)
@@ -165,7 +167,9 @@ def test_order_merging_and_taking_back_do_not_matter():
         np.testing.assert_array_equal(other.variance, together.variance)
     np.testing.assert_allclose(one_by_one.mean, together.mean, rtol=1e-10)
     np.testing.assert_allclose(one_by_one.variance, together.variance, rtol=1e-9)
-    taken_back = Tally.empty(4).plus([(0, 1, 5.5), *((int(a), 1, float(r)) for a, r in zip(arms, rewards, strict=True))])
+    taken_back = Tally.empty(4).plus(
+        [(0, 1, 5.5), *((int(a), 1, float(r)) for a, r in zip(arms, rewards, strict=True))]
+    )
     np.testing.assert_array_equal(prior._conditioned(taken_back.plus([(0, -1, -5.5)])).mean, together.mean)
 
 

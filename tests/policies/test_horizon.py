@@ -81,7 +81,9 @@ def test_the_limit_has_the_tail_it_says():
     belief = Independent(mean=[0.0, 1.0], variance=[4.0, 9.0], noise_variance=1.0)
     for t, left in ((1, 50), (40, 11)):
         limits = HorizonUCL(horizon=50).index(belief, t)
-        np.testing.assert_allclose(stats.norm.sf(limits, belief.mean, np.sqrt(belief.variance)), 1 / (left + 1), rtol=1e-9)
+        np.testing.assert_allclose(
+            stats.norm.sf(limits, belief.mean, np.sqrt(belief.variance)), 1 / (left + 1), rtol=1e-9
+        )
 
 
 def test_unknown_and_known_arms():

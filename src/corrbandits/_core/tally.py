@@ -21,7 +21,7 @@ class Tally:
 
     A sum is a whole number of 2^-1074, so adding is exact: the order of rewards cannot matter, taking one back
     restores the sum before it, and two tallies merge by addition. Read as a double it is the correctly rounded sum,
-    as `math.fsum` gives. Sums of squares are whole numbers of 2^-2148, and as exact, as long as rewards come one by one.
+    as `math.fsum` gives. Sums of squares are whole numbers of 2^-2148, and as exact, as long as rewards come singly.
 
     A tally never changes for who looks at it. Inside, the latest single rewards are kept as they came until
     somebody asks, or until there are many: one reward more then costs the same whatever the number of arms.
@@ -89,7 +89,7 @@ class Tally:
         return tally
 
     def plus(self, entries: Iterable[tuple[int, int, float]]) -> Tally:
-        """Return the tally with (arm, count, sum) entries added; one of count -1 takes a reward back, its sum negated."""
+        """Return the tally with (arm, count, sum) entries added; (arm, -1, -reward) takes a reward back."""
         more = list(entries)
         return Tally(*_sum(*self._added(), more), self._largest + sum(abs(total) for _, _, total in more))
 

@@ -31,7 +31,7 @@ Random = np.random.Generator
 @final
 @dataclass(frozen=True)
 class Problem:
-    """Arms of which the truth is known: their mean rewards were drawn from a Gaussian law, or from something near it."""
+    """Arms whose truth is known: their mean rewards were drawn from a Gaussian law, or from something near it."""
 
     family: str
     coordinates: Array
@@ -64,7 +64,7 @@ def _grid(side: int) -> Array:
 
 
 def _log_uniform(rng: Random, low: float, high: float) -> float:
-    return low * (high / low) ** rng.random()
+    return float(low * (high / low) ** rng.random())
 
 
 def _stationary(

@@ -16,6 +16,7 @@ from typing import Any
 from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, gaussian
 from corrbandits.policies.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
 from corrbandits.policies.horizon import Gittins, HorizonUCL
+from corrbandits.policies.recommended import Recommended, recommend
 from corrbandits.policies.ucl import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy
 
 _RULES = (
@@ -51,8 +52,10 @@ __all__ = [
     "KnowledgeGradient",
     "LimitPolicy",
     "Policy",
+    "Recommended",
     "Thompson",
     "Uniform",
     "best",
     "gaussian",
+    "recommend",
 ]

@@ -14,28 +14,39 @@ from corrbandits.belief import Belief
 from corrbandits.policies.base import IndexPolicy, LimitPolicy
 from corrbandits.policies.gittins import index_in_deviations
 
+FEWEST_AHEAD = 20
+"""Where no end is known: at least so many decisions are taken to be left."""
+
 
 @dataclass(frozen=True)
 class _Campaign:
-    """Decisions are numbered from 1 to the horizon."""
+    """Decisions are numbered from 1 to the horizon; without one, as many are taken to be left as were made."""
 
-    horizon: int
+    horizon: int | None = None
 
     def __post_init__(self) -> None:
-        checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
+        if self.horizon is not None:
+            checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
 
     def left(self, t: Any) -> Any:
-        """Return m, how many decisions are left at time t, that one included; past the horizon 1."""
+        """Return m, how many decisions are left at time t, that one included; past the horizon 1.
+
+        >>> int(Gittins(horizon=50).left(1)), int(Gittins(horizon=50).left(80)), int(Gittins().left(80))
+        (50, 1, 80)
+        """
+        if self.horizon is None:
+            return np.maximum(np.asarray(t), FEWEST_AHEAD)
         return np.maximum(self.horizon - np.asarray(t) + 1, 1)
 
 
 @final
 @dataclass(frozen=True)
 class HorizonUCL(_Campaign, LimitPolicy):
-    """The credible limit whose tail follows what is left: Q_i(t) = mu_i + s_i Phi^-1(1 - 1 / (m + 1)), m decisions left.
+    """The credible limit whose tail follows the m decisions left: Q_i(t) = mu_i + s_i Phi^-1(1 - 1 / (m + 1)).
 
     It explores first and exploits at the end: with one decision left it takes the largest mean. Past the horizon it
-    goes on doing so.
+    goes on doing so. Without a horizon, for campaigns that have no end, as many decisions are taken to be left as were
+    made, and at least 20.
 
     >>> from corrbandits.belief import Independent
     >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
@@ -55,12 +66,13 @@ class Gittins(_Campaign, IndexPolicy):
 
     g is how many deviations above its mean a charge must lie for an arm to be worth nothing, when it may be taken m
     times and left at any time, its rewards being noisy. For independent arms this is the rule of Lattimore (2016); on
-    correlated arms each arm's own posterior is put in. With one decision left it takes the largest mean.
+    correlated arms each arm's own posterior is put in. With one decision left it takes the largest mean. Without a
+    horizon as many decisions are taken to be left as were made, and at least 20.
 
     >>> from corrbandits.belief import Independent
     >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
     >>> Gittins(horizon=50).index(prior, t=1).round(2), Gittins(horizon=50).index(prior, t=50)
-    (array([4.17, 2.27]), array([0., 1.]))
+    (array([4.39, 2.32]), array([0., 1.]))
     """
 
     def index(self, belief: Belief, t: int) -> Array:

@@ -48,9 +48,10 @@ class Vague(Belief):
 
     >>> prior = Vague(coordinates=range(10))
     >>> belief = prior.observe([5, 0, 9, 2, 7], [31.0, 25.0, 27.0, 29.0, 30.0])
-    >>> belief.mean.argmax(), belief.mean.max() > 30
-    (5, True)
-    >>> prior.observe([5, 0, 9, 2, 7], [331.0, 325.0, 327.0, 329.0, 330.0]).mean[5].round(6) == (300 + belief.mean[5]).round(6)
+    >>> belief.mean.round(1)
+    array([26.8, 27.9, 28.6, 28.7, 29. , 29.6, 29.1, 29.2, 28.5, 27.8])
+    >>> higher = prior.observe([5, 0, 9, 2, 7], [331.0, 325.0, 327.0, 329.0, 330.0])
+    >>> bool(np.allclose(higher.mean, 300 + belief.mean))
     True
     """
 
@@ -75,7 +76,9 @@ class Vague(Belief):
         number = checks.integer("arms", arms, least=1) if points is None else len(points)
         names, count = names_of(kernel), checks.integer("parts", parts, least=1)
         if points is None and (length is not None or site is not None or kernel is not None):
-            raise TypeError("length, site and kernel say how arms relate by their coordinates: give coordinates=... too.")
+            raise TypeError(
+                "length, site and kernel say how arms relate by their coordinates: give coordinates=... too."
+            )
         self.parts = Parts.of(
             points,
             number=count,
@@ -87,7 +90,9 @@ class Vague(Belief):
             site=site,
             distance=distance,
         )
-        self.relative_variance = frozen(checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number))
+        self.relative_variance = frozen(
+            checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
+        )
         self.level = known("mean", mean, positive=False)
         self._given: dict[str, Any] = {
             name: said(name, value)
@@ -105,6 +110,13 @@ class Vague(Belief):
 
     relative_variance: Array
     """The noise variances of the arms, up to a common factor."""
+
+    _mixture: Components | None
+    _factors: Factors
+    _ones: Array
+    _weights: Array
+    _location: Array
+    _scale: Array
 
     @property
     def arms(self) -> int:
@@ -146,7 +158,7 @@ class Vague(Belief):
         return np.asarray(self._unit * self._scale)
 
     def credible_limit(self, log_tail: float) -> Array:
-        """Return the quantiles of the mixture: an arm's mean is above with probability exp(log_tail), inf in the opening.
+        """Return what each arm's mean is above with probability exp(log_tail), by the mixture; inf in the opening.
 
         >>> belief = Vague(arms=2, noise_sd=1.0, sd=1.0, mean=0.0)
         >>> belief.credible_limit(np.log(0.025)).round(2)
@@ -173,7 +185,7 @@ class Vague(Belief):
         """Return so many draws of all mean rewards, one per column; each part that occurs costs O(N^3) once.
 
         >>> belief = Vague(arms=3, mean=0.0, sd=1.0, noise_sd=1.0)
-        >>> belief.draws(np.random.default_rng(0), 1000).std().round(1)
+        >>> round(float(belief.draws(np.random.default_rng(0), 1000).std()), 1)
         1.0
         """
         generator = checks.generator("a belief", rng)
@@ -226,14 +238,11 @@ class Vague(Belief):
     def learnt(self) -> Learnt:
         """Return what was learnt of mean, variation, noise, lengths and site effects, in the units of the rewards.
 
-        >>> from corrbandits import Exponential, Landscape
-        >>> points = [(x, y) for x in range(8) for y in range(8)]
-        >>> world = Landscape.draw(Exponential(3.0), points, noise_variance=0.2, rng=np.random.default_rng(1))
-        >>> rng = np.random.default_rng(2)
-        >>> arms = list(range(64)) * 2
-        >>> told = Vague(coordinates=points).observe(arms, [world.reward(arm, rng) for arm in arms]).learnt()
-        >>> told.noise_sd.low < 0.2 ** 0.5 < told.noise_sd.high
-        True
+        >>> arms = np.tile(np.arange(30), 3)
+        >>> rewards = np.sin(arms / 5) + 0.3 * np.random.default_rng(2).standard_normal(90)
+        >>> told = Vague(coordinates=range(30)).observe(arms, rewards).learnt()
+        >>> told.noise_sd.low < 0.3 < told.noise_sd.high, told.neighbours.low > 0.8
+        (True, True)
         """
         return learnt(self)
 
@@ -270,7 +279,9 @@ class Vague(Belief):
     def in_words(self) -> str:
         """Return what was told, and that the rest is learnt."""
         names = {"mean": "mean", "sd": "deviation", "length": "length", "noise_sd": "noise", "site": "site share"}
-        told = [f"{words} {_in_words(self._given[name])}" for name, words in names.items() if self._given[name] is not None]
+        told = [
+            f"{words} {_in_words(self._given[name])}" for name, words in names.items() if self._given[name] is not None
+        ]
         return "told " + (", ".join(told) if told else "nothing") + "; the rest is learnt"
 
     def _same_prior(self, other: Vague) -> bool:

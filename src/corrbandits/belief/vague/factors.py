@@ -103,13 +103,14 @@ def conditioned(parts: Parts, seen: Standard, relative: Array, arms: int) -> tup
     A, k, n = seen.arms, seen.arms.size, seen.number
     sides = np.stack([seen.averages, np.ones(k)], axis=1)
     over = relative[A] / seen.counts
-    roots, solved = [], []
+    roots: list[Array] = []
+    solved: list[Array] = []
     log_determinant = np.empty(len(parts))
     with one_thread():
         for part in range(len(parts)):
             M = parts.correlation(part, A, A)
             M.flat[:: k + 1] += parts.ratios[part] * over
-            L = np.linalg.cholesky(M)
+            L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
             roots.append(L)
             solved.append(solve_triangular(L, sides, lower=True, check_finite=False) if k else sides)
             log_determinant[part] = 2 * np.log(L.diagonal()).sum() + (n - k) * np.log(parts.ratios[part])
@@ -124,7 +125,9 @@ def conditioned(parts: Parts, seen: Standard, relative: Array, arms: int) -> tup
     return evidence, roots, solved
 
 
-def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], solved: list[Array], arms: int) -> Factors:
+def factors(
+    parts: Parts, seen: Standard, kept: Integers, roots: list[Array], solved: list[Array], arms: int
+) -> Factors:
     """Return the factors of the parts kept."""
     from scipy.linalg import solve_triangular
 

@@ -67,4 +67,3 @@ def said(name: str, value: Any) -> Said:
         return None
     pair: Array = checks.finite(name, value)
     return pair.item() if not pair.ndim else (pair[0].item(), pair[1].item())
-

@@ -45,8 +45,14 @@ class Components:
     def kept(self, which: Integers, parts: Integers) -> Components:
         """Return some components, their parts numbered by the place among those kept."""
         place = np.searchsorted(parts, self.part[which])
-        fields = (self.log_weight, self.beta, self.beta_variance, self.tau_squared)
-        return Components(place, *(field[which] for field in fields), self.freedom)
+        return Components(
+            place,
+            self.log_weight[which],
+            self.beta[which],
+            self.beta_variance[which],
+            self.tau_squared[which],
+            self.freedom,
+        )
 
 
 def freedom(number: int, mean: Known | None, *, free: bool) -> float:
@@ -140,7 +146,7 @@ def quantile(p: Array, location: Array, scale: Array, freedom: float, log_tail: 
         if (np.abs(new - x) <= 1e-14 * (np.abs(x) + width.max(axis=0))).all():
             break
         x = new
-    return np.where(certain & (high <= low), high, x)
+    return np.asarray(np.where(certain & (high <= low), high, x))
 
 
 def _above(y: Array, freedom: float) -> Array:
@@ -157,4 +163,4 @@ def _density(y: Array, freedom: float) -> Array:
 
 
 def _log(x: Array) -> Array:
-    return np.log(np.maximum(x, np.finfo(float).tiny))
+    return np.asarray(np.log(np.maximum(x, np.finfo(float).tiny)))

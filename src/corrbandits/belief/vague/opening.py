@@ -14,7 +14,8 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
     coordinates. Before anything was tried it is the one in the middle.
 
     >>> points = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
-    >>> farthest(points, np.zeros(5, dtype=int), np.arange(5)), farthest(points, np.array([0, 0, 1, 0, 0]), np.arange(5))
+    >>> every = np.arange(5)
+    >>> farthest(points, np.zeros(5, dtype=int), every), farthest(points, np.array([0, 0, 1, 0, 0]), every)
     (2, 0)
     """
     if points is None:

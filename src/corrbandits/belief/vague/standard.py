@@ -23,7 +23,7 @@ class Standard:
 
     >>> seen = Standard.of(Tally.empty(2).plus([(0, 1, 1e8 + 1), (0, 1, 1e8 - 1), (1, 1, 1e8)]), np.ones(2))
     >>> seen.offset, seen.exponent, seen.averages, seen.within
-    (100000000.0, 1, array([0., 0.]), 0.5)
+    (100000000.0, -1, array([0., 0.]), 8.0)
     """
 
     arms: Integers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -32,11 +33,10 @@ def make(most: int, ratio: float = 1.04, low: float = -10.0, high: float = 14.0)
     nodes = np.linspace(-6.0, 6.0, 97)  # values have kinks: evenly spaced nodes do better than Gauss's
     weights = np.exp(-0.5 * np.square(nodes))
     ms = decisions(most, ratio)
-    g = boundaries(ms, np.exp(log_n), np.arange(-6.0, 4.0 + STEP / 2, STEP), nodes, weights / weights.sum())
+    g: Array = _boundaries(ms, np.exp(log_n), np.arange(-6.0, 4.0 + STEP / 2, STEP), nodes, weights / weights.sum())
     return np.log(ms), log_n, g
 
 
-@njit
 def boundaries(ms: Integers, n: Array, X: Array, nodes: Array, weights: Array) -> Array:
     """Return g for each m and n; between two m a step takes as many decisions as lie between two n, at least one."""
     g = np.zeros((ms.size, n.size))
@@ -81,6 +81,9 @@ def boundaries(ms: Integers, n: Array, X: Array, nodes: Array, weights: Array) -
             g[a, i] = -root + (0.5826 * (apart - single) if h > 1.0 else 0.0)
         before[:] = now
     return g
+
+
+_boundaries: Any = njit(boundaries)
 
 
 if __name__ == "__main__":

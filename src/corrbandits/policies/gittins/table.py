@@ -34,7 +34,9 @@ class Table:
 
     def __init__(self, path: Path) -> None:
         with np.load(path, allow_pickle=False) as file:
-            self.log_m, self.log_n, self.g = (np.asarray(file[key], dtype=np.float64) for key in ("log_m", "log_n", "g"))
+            self.log_m, self.log_n, self.g = (
+                np.asarray(file[key], dtype=np.float64) for key in ("log_m", "log_n", "g")
+            )
 
     def at(self, m: int) -> Array:
         """Return g for m decisions left, on the lattice of log n."""
@@ -53,8 +55,8 @@ def table() -> Table:
 def index_in_deviations(m: int, n: Any) -> Array:
     """Return g(m, n), for one n or for many.
 
-    >>> index_in_deviations(1, 1.0).item(), index_in_deviations(100, np.array([0.1, 10.0])).round(2)
-    (0.0, array([1.71, 1.11]))
+    >>> index_in_deviations(1, 1.0).item(), index_in_deviations(100, np.array([0.1, 10.0])).round(1)
+    (0.0, array([1.7, 1.1]))
     """
     known = table()
     with np.errstate(divide="ignore"):

@@ -79,7 +79,7 @@ class Parts:
         return np.array([self._correlation(part, here, others)[0] for part in kept.tolist()])
 
     def _correlation(self, part: int, arms: Integers, others: Integers) -> Array:
-        same = (arms[:, None] == others).astype(np.float64)
+        same: Array = np.asarray(arms[:, None] == others, dtype=np.float64)
         if self.points is None or not arms.size:
             return same
         site = self.sites.item(part)

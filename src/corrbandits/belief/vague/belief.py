@@ -134,6 +134,15 @@ class Vague(Belief):
         return self._mixture is None
 
     @property
+    def still_needed(self) -> int:
+        """How many rewards the opening still needs at least; 0 after it."""
+        if self._mixture is not None:
+            return 0
+        free = bool(np.isnan(self.parts.scales).any())
+        wanting = 1 if not free else 4 if self.level is None or self.level.deviation else 3
+        return max(wanting - int(self.counts.sum()) - len(self._open), 1)
+
+    @property
     def noise_variance(self) -> Array:
         """The expected variance of a reward about its arm's mean; inf while nothing is known of it."""
         if self._mixture is None:
@@ -282,7 +291,7 @@ class Vague(Belief):
         told = [
             f"{words} {_in_words(self._given[name])}" for name, words in names.items() if self._given[name] is not None
         ]
-        return "told " + (", ".join(told) if told else "nothing") + "; the rest is learnt"
+        return f"told {', '.join(told)}; the rest is learnt" if told else "told nothing; all is learnt"
 
     def _same_prior(self, other: Vague) -> bool:
         mine, yours = self.prior_arguments(), other.prior_arguments()

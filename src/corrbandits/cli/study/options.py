@@ -33,8 +33,8 @@ Db = Annotated[
 Key = Annotated[str | None, typer.Option(help="Such as a receipt's number: done once, if said again.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Sheet = Annotated[Path, typer.Option("--arms", help="A CSV with columns name, x, y, ...", metavar="FILE")]
-Mean = Annotated[str | None, typer.Option(help="Mean reward expected; or a column prior_mean.", metavar="NUMBER")]
-Sd = Annotated[str | None, typer.Option(help="How far off that may be; or a column prior_sd.", metavar="NUMBER")]
+Mean = Annotated[str | None, typer.Option(help="Mean reward expected; or a column prior_mean.", metavar="NUMBER|RANGE")]
+Sd = Annotated[str | None, typer.Option(help="How far off that may be; or a column prior_sd.", metavar="NUMBER|RANGE")]
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of the rule, such as a=3.3.", metavar="NAME=VALUE")
 ]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 LONGEST_STEM = 60
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
-_ARGUMENT = re.compile("`(noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|distance|alpha|policy|set)`")
+_ARGUMENT = re.compile(
+    "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|distance|alpha|policy|set)`"
+)
 
 
 def database(db: str | None, *, create: bool = False) -> str:
@@ -64,6 +66,25 @@ def number(what: str, text: str) -> float:
 def number_or_none(what: str, text: str | None) -> float | None:
     """Return the number that an option says, if it was given."""
     return None if text is None else number(what, text)
+
+
+def number_or_range(what: str, text: str | None) -> float | tuple[float, float] | None:
+    """Return the number that an option says, or the two ends of a range.
+
+    >>> number_or_range("--length", "100..400"), number_or_range("--length", "3")
+    ((100.0, 400.0), 3.0)
+    """
+    if text is None:
+        return None
+    low, dots, high = text.partition("..")
+    if not dots:
+        return number(what, text)
+    ends = number(f"the lower end of {what}", low), number(f"the upper end of {what}", high)
+    if not ends[0] < ends[1]:
+        raise ValueError(
+            f"the range of {what} must go from the lower end to the upper, such as 100..400, got {text!r:.60}."
+        )
+    return ends
 
 
 def trial_number(text: str) -> int:

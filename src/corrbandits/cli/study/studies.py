@@ -15,6 +15,7 @@ from corrbandits.cli.study.parsing import (
     naming_options,
     number,
     number_or_none,
+    number_or_range,
     opened,
     option_names,
     refuse_existing,
@@ -24,20 +25,25 @@ from corrbandits.cli.study.parsing import parameters as parsed_parameters
 from corrbandits.cli.study.printing import document, say, say_created
 from corrbandits.kernels import KERNELS
 
+RANGE = "NUMBER|RANGE"
+
 BETA = "So many {} are taken for seen, of rewards 0 and 1; 1 by default."
 
 
 def create(
     name: Name,
     arms: Sheet,
+    rounds: Annotated[int | None, typer.Option(min=1, help="How many rewards there will be in all.")] = None,
     noise_sd: Annotated[
-        str | None, typer.Option(help="Standard deviation of one reward's noise.", metavar="NUMBER")
+        str | None, typer.Option(help="Standard deviation of one reward's noise, if known.", metavar=RANGE)
     ] = None,
     rewards: Annotated[Rewards, typer.Option(help="Numbers with Gaussian noise, or 0 and 1.")] = Rewards.gaussian,
     successes: Annotated[str | None, typer.Option(help=BETA.format("successes"), metavar="NUMBER")] = None,
     failures: Annotated[str | None, typer.Option(help=BETA.format("failures"), metavar="NUMBER")] = None,
-    kernel: Annotated[str | None, typer.Option(help=f"How arms resemble each other: {', '.join(KERNELS)}.")] = None,
-    length: Annotated[list[str] | None, typer.Option(help="How far; once, or per axis.", metavar="NUMBER")] = None,
+    kernel: Annotated[
+        str | None, typer.Option(help=f"How arms resemble each other: {', '.join(KERNELS)}, or none.")
+    ] = None,
+    length: Annotated[list[str] | None, typer.Option(help="How far, if known; or per axis.", metavar=RANGE)] = None,
     distance: Annotated[str | None, typer.Option(help="euclidean, cityblock, great_circle or chordal.")] = None,
     alpha: Annotated[str | None, typer.Option(help="Of the kernel rational_quadratic.", metavar="NUMBER")] = None,
     prior_mean: Mean = None,
@@ -56,37 +62,44 @@ def create(
     """Begin a study of the arms in a CSV file.
 
     Columns: name; where an arm lies (x and y, x, or latitude and longitude); prior_mean and prior_sd, or, for rewards
-    0 and 1, prior_successes and prior_failures, if known; others are kept as attributes. Without a kernel, arms say
-    nothing of each other. Without a prior sd, 10 times the noise sd stands for it, or without a kernel,
-    that nothing is known. The rule is UCL unless --policy names another: the paper's CorrelatedUCL first tries
-    every arm whose prior sd is above the noise sd.
+    0 and 1, prior_successes and prior_failures, if known; others are kept as attributes. What you know of noise,
+    length, mean and sd may be a number or a range, such as 100..400; what you leave out is learnt from the rewards.
+    Arms that lie near each other are taken to be alike as far as the rewards show it; --kernel none if they cannot be.
+    The rule is the one that lost least in our measurements, unless --policy names another.
     """
     from corrbandits.study import Study, setup
 
     gaussian = {"--noise-sd": noise_sd, "--kernel": kernel, "--prior-mean": prior_mean, "--prior-sd": prior_sd}
     beta = {"--successes": successes, "--failures": failures}
-    lengths = [number("--length", text) for text in length or ()]
-    if kernel is None and (lengths or distance or alpha):
-        raise ValueError("--length, --distance and --alpha are for a kernel, got none. Add --kernel exponential.")
-    numbers = {name: number_or_none(name, text) for name, text in (gaussian | beta).items() if name != "--kernel"}
+    lengths = [number_or_range("--length", text) for text in length or ()]
+    told = {name: number_or_range(name, text) for name, text in gaussian.items() if name != "--kernel"}
     shape, limit = number_or_none("--alpha", alpha), None if timeout is None else seconds(timeout)
     with naming_options():
         sheet = setup.read_sheet(arms)
-        rule = setup.policy_called(policy, parsed_parameters(parameters or ()))
+        if policy is None and parameters:
+            raise ValueError("--set is for a rule, got none. Name it by --policy.")
+        rule = None if policy is None else setup.policy_called(policy, parsed_parameters(parameters or ()), rounds)
         if rewards is Rewards.bernoulli:
             _refuse_given(gaussian, "rewards with Gaussian noise", "--rewards bernoulli")
-            counts = {name: numbers[f"--{name}"] for name in ("successes", "failures")}
-            plan = setup.plan_of_zeros_and_ones(sheet, rule, **counts)
+            counts = {
+                name: number_or_none(f"--{name}", text)
+                for name, text in (("successes", successes), ("failures", failures))
+            }
+            plan = setup.plan_of_zeros_and_ones(sheet, rule, rounds=rounds, **counts)
         else:
             _refuse_given(beta, "rewards 0 and 1", "--rewards gaussian")
-            if (noise := numbers["--noise-sd"]) is None:
-                raise ValueError(
-                    "--noise-sd must say how much one reward scatters, got none. Add it, or for rewards "
-                    "0 and 1 --rewards bernoulli."
-                )
-            related = None if kernel is None else setup.kernel_called(kernel, lengths, distance, shape, sheet.axes)
-            known = {"prior_mean": numbers["--prior-mean"], "prior_sd": numbers["--prior-sd"]}
-            plan = setup.plan(sheet, rule, noise_sd=noise, kernel=related, **known)
+            plan = setup.plan(
+                sheet,
+                rule,
+                rounds=rounds,
+                noise_sd=told["--noise-sd"],
+                kernel=kernel,
+                lengths=lengths,
+                distance=distance,
+                alpha=shape,
+                prior_mean=told["--prior-mean"],
+                prior_sd=told["--prior-sd"],
+            )
     with Study.create(
         database(db, create=True),
         name,

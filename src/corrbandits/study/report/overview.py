@@ -15,7 +15,7 @@ from corrbandits._core.single_thread import one_thread
 from corrbandits._shell import terminal
 from corrbandits._shell.numbers import number
 from corrbandits._shell.texts import printable
-from corrbandits.belief import Belief, GaussianBelief
+from corrbandits.belief import Belief, GaussianBelief, Vague
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
 from corrbandits.study.choosing import moment, untried
 from corrbandits.study.codec import policy_data
@@ -24,6 +24,7 @@ from corrbandits.study.report import inference
 from corrbandits.study.report.inference import Best, NoiseCheck
 from corrbandits.study.report.lattice import lattice
 from corrbandits.study.report.sentences import (
+    learnt_in_words,
     noise_in_words,
     policy_in_words,
     surprise_in_words,
@@ -72,7 +73,7 @@ class Awaited:
 class Overview:
     """Where a study stands. `print(overview)` says it for people, the fields for programs.
 
-    `trials` counts the trials of each status. `best` is None while nothing can be said, and `no_best` says why.
+    `learnt` says what a prior that was not told everything has learnt. `trials` counts the trials of each status. `best` is None while nothing can be said, and `no_best` says why.
     `untried` arms have no reward, and none is awaited of them; the rule tries `pending` arms before it prefers any.
     """
 
@@ -86,6 +87,7 @@ class Overview:
     trials: dict[str, int]
     best: Best | None
     no_best: str | None
+    learnt: str | None
     noise: NoiseCheck | None
     warnings: tuple[str, ...]
     untried: int
@@ -138,6 +140,7 @@ class Overview:
             "arms": f"{self.arms:,}" + (f", {self.untried:,} of them never tried" if self.untried else ""),
             "prior": self.prior,
             "policy": policy_in_words(self.policy) + self._beginning_in_words(),
+            **({"learnt": self.learnt} if self.learnt else {}),
             "trials": f"{counts}; the next decision is t = {self.t:,}",
             "best": self._best_in_words(),
         }
@@ -193,16 +196,29 @@ def overview(snapshot: Snapshot, top: int) -> Overview:
         trials=_statuses(ledger),
         best=found,
         no_best=why,
+        learnt=_learnt(snapshot.belief),
         noise=noise,
         warnings=_warnings(ledger, noise, snapshot.name),
         untried=int(np.count_nonzero(untried(ledger, ledger.open.values()))),
-        pending=int(np.count_nonzero(settings.policy.pending(moment(ledger, deciding).belief))),
+        pending=_pending(settings.policy, moment(ledger, deciding).belief),
         once=not settings.repeat,
         timeout=settings.timeout,
         open=_awaited(ledger, snapshot.at),
         top=standings,
         map=_map(ledger, belief, standings[0]),
     )
+
+
+def _pending(policy: Policy, belief: Belief) -> int:
+    """Return how many arms the rule tries before it prefers any; in the opening as many as are known to be needed."""
+    return belief.still_needed if isinstance(belief, Vague) else int(np.count_nonzero(policy.pending(belief)))
+
+
+def _learnt(belief: Belief) -> str | None:
+    """Return what a belief that was not told everything has learnt, in words."""
+    if not isinstance(belief, Vague):
+        return None
+    return "nothing yet" if belief.opening else learnt_in_words(belief.learnt())
 
 
 def _warnings(ledger: Ledger, noise: NoiseCheck | None, name: str) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from corrbandits._core.checks import fields_of
 from corrbandits._shell.numbers import number
-from corrbandits.belief import GaussianBelief
+from corrbandits.belief import GaussianBelief, Learnt
 from corrbandits.belief.base import span
+from corrbandits.belief.vague.learnt import Interval
 from corrbandits.policies import Policy
 from corrbandits.study.report.inference import NoiseCheck
 from corrbandits.study.report.surprises import Surprise
@@ -51,6 +52,30 @@ def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:
         "If they are all right, go on with a copy that has another noise: "
         f"corrbandits study copy {shlex.quote(name)} NEW --noise-sd {new}."
     )
+
+
+def learnt_in_words(learnt: Learnt) -> str:
+    """Return what was learnt, with 90 % intervals.
+
+    >>> from corrbandits import Vague
+    >>> arms = np.tile(np.arange(30), 3)
+    >>> rewards = np.sin(arms / 5) + 0.3 * np.random.default_rng(2).standard_normal(90)
+    >>> print(learnt_in_words(Vague(coordinates=range(30)).observe(arms, rewards).learnt()))
+    """
+    said = []
+    if learnt.neighbours is not None:
+        said.append(f"neighbours correlate {_between(learnt.neighbours)}")
+    said.append(f"arms differ by ± {_between(learnt.sd)}")
+    said.append(f"noise ± {_between(learnt.noise_sd)}")
+    if learnt.length is not None and learnt.site is not None:
+        said.append(f"length {_between(learnt.length)}")
+        said.append(f"share of single arms {_between(learnt.site)}")
+    repeat = "" if learnt.repeated else ". Repeat an arm: noise and what is each arm's own look alike until then"
+    return "; ".join(said) + repeat
+
+
+def _between(interval: Interval) -> str:
+    return f"{number(interval.median, 2)} ({number(interval.low, 2)} to {number(interval.high, 2)})"
 
 
 def surprise_in_words(found: Surprise) -> str:

@@ -1,28 +1,30 @@
 """The prior of a study of the arms in a file, and what to tell its user of it.
 
-- without a prior sd and with a kernel, it is 10 times the noise sd: wide enough that the rewards, not the prior,
-  decide, and that every arm which its neighbours do not explain is tried. Without a kernel it is infinite.
-- without a prior mean, it is 0.
+What is not said is learnt: `Vague` is the prior unless all is said that `Correlated` or `Independent` need. A number
+is taken for known, a range for what lies in between with probability 0.9.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
+from corrbandits._shell.numbers import number
+from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent, Vague
+from corrbandits.belief.vague.known import Said
+from corrbandits.belief.vague.parts import reach
 from corrbandits.environments.landscapes import MOST_DENSE
-from corrbandits.kernels import Kernel, Scaled, WithDeviations
-from corrbandits.policies import CorrelatedUCL, Policy
+from corrbandits.kernels import KERNELS, Kernel, Scaled, WithDeviations
+from corrbandits.policies import CorrelatedUCL, Policy, recommend
+from corrbandits.study.setup.rules import DISTANCES, kernel_called, known_name
 from corrbandits.study.setup.sheet import Sheet
 
-WIDE = 10.0
-"""The prior sd in noise sds, where none is given."""
+UNRELATED = "none"
+"""The kernel of arms that say nothing of each other, wherever they lie."""
 
 _SHORTER = " To begin sooner: `policy` UCL, or `set` nu=0.1."
 
@@ -39,41 +41,112 @@ class Plan:
 
 def plan(
     sheet: Sheet,
-    policy: Policy,
+    policy: Policy | None = None,
     *,
-    noise_sd: float,
-    kernel: Kernel | None = None,
-    prior_mean: float | None = None,
-    prior_sd: float | None = None,
+    rounds: int | None = None,
+    noise_sd: Said = None,
+    kernel: str | None = None,
+    lengths: Sequence[Said] = (),
+    distance: str | None = None,
+    alpha: float | None = None,
+    prior_mean: Said = None,
+    prior_sd: Said = None,
 ) -> Plan:
-    """Return the Gaussian prior of a study of these arms, with remarks; `kernel` is a correlation, not scaled."""
-    noise = checks.number("`noise_sd`", noise_sd, above=0)
-    remarks = []
+    """Return the prior of a study of these arms whose rewards have Gaussian noise, the rule, and remarks.
+
+    `rounds` is how many rewards there will be in all. Without a policy the recommended one is taken.
+    """
     mean = _one("mean", sheet.prior_mean, prior_mean)
     sd = _one("sd", sheet.prior_sd, prior_sd)
-    if prior_sd is not None:
-        checks.number("`prior_sd`", prior_sd, above=0)
-    if sd is None and kernel is not None:
-        sd = WIDE * noise
-        remarks.append(
-            f"No prior sd was given: {sd:g} stands for it, {WIDE:g} times the noise, and the rewards decide. "
-            "If you know how much arms differ, give `prior_sd` or a column prior_sd: then fewer trials may do."
-        )
-    if sd is None and mean is not None:
+    for name, value in (("noise_sd", noise_sd), ("prior_sd", prior_sd)):
+        if value is not None and np.min(value) <= 0:
+            raise ValueError(f"`{name}` must be above 0, got {np.min(value):g}.")
+    related = kernel != UNRELATED and bool(sheet.axes)
+    if not related and (lengths or distance or alpha):
         raise ValueError(
-            "a prior mean counts for as much as its sd says, got no prior sd, and no kernel. Give `prior_sd` or a "
-            "column prior_sd, or leave the prior mean out."
+            "`length`, `distance` and `alpha` say how arms relate by where they lie, but the file has no columns for "
+            "that, or `kernel` is none. Leave them out, or add columns x and y."
         )
-    if mean is None and sd is not None:
-        remarks.append("No prior mean was given: 0 stands for it. Give `prior_mean` or a column prior_mean.")
-    if "latitude" in sheet.axes and getattr(kernel, "distance", "") in ("euclidean", "cityblock"):
-        remarks.append("Distances are in degrees, and so is the length. Leave `distance` out for km along the earth.")
-    prior = _prior(sheet, kernel, 0.0 if mean is None else mean, math.inf if sd is None else sd, noise**2)
-    return Plan(prior, policy, (*sheet.remarks, *remarks, *_beginning(prior, policy)))
+    numbers = [value for value in (noise_sd, mean, sd, *lengths) if value is not None]
+    fixed = all(not isinstance(value, tuple) for value in numbers)
+    complete = fixed and noise_sd is not None and sd is not None and (not related or (kernel and lengths))
+    own = [
+        name for name, value in (("prior_mean", sheet.prior_mean), ("prior_sd", sheet.prior_sd)) if value is not None
+    ]
+    needed = [f"column {name}" for name in own] + ["several lengths"] * (len(lengths) > 1) + ["`alpha`"] * bool(alpha)
+    if not complete and needed:
+        missing = [name for name, value in (("noise_sd", noise_sd), ("prior_sd", sd)) if value is None]
+        missing += ["kernel", "length"] * (related and not (kernel and lengths))
+        raise ValueError(
+            f"with {' and '.join(needed)} everything must be known, as numbers: add {' and '.join(f'`{x}`' for x in missing)}"
+            ", or leave it out, and it is learnt."
+        )
+    if complete:
+        made = kernel_called(str(kernel), lengths, distance, alpha, sheet.axes) if related else None  # type: ignore[arg-type]
+        prior = _prior(sheet, made, 0.0 if mean is None else mean, sd, float(noise_sd) ** 2)  # type: ignore[arg-type]
+        zero = ["No prior mean was given: 0 stands for it. Give `prior_mean` or a column prior_mean."] * (mean is None)
+    else:
+        prior, zero = _vague(sheet, kernel, lengths, distance, mean, sd, noise_sd, related=related), []
+    rule, reasons = (policy, []) if policy is not None else _recommended(prior, rounds)
+    return Plan(prior, rule, (*sheet.remarks, *zero, *_lengths(prior, lengths), *reasons, *_beginning(prior, rule)))
+
+
+def _vague(
+    sheet: Sheet,
+    kernel: str | None,
+    lengths: Sequence[Said],
+    distance: str | None,
+    mean: Any,
+    sd: Any,
+    noise_sd: Said,
+    *,
+    related: bool,
+) -> Vague:
+    """Return the prior that learns what was not said."""
+    told: dict[str, Any] = {"mean": mean, "sd": sd, "noise_sd": noise_sd}
+    if not related:
+        return Vague(arms=sheet.count, **told)
+    if kernel is not None:
+        told["kernel"] = known_name("`kernel`", kernel, (*KERNELS, UNRELATED))
+    far = "great_circle" if distance is None and "latitude" in sheet.axes else distance or "euclidean"
+    where = known_name("`distance`", far, DISTANCES)
+    return Vague(coordinates=sheet.places, length=lengths[0] if lengths else None, distance=where, **told)
+
+
+def _recommended(prior: Belief, rounds: int | None) -> tuple[Policy, list[str]]:
+    found = recommend(prior, rounds)
+    more = " Give `rounds`, how many rewards there will be in all, if you know." if rounds is None else ""
+    return found.policy, [f"The rule was chosen: {found.reason}.{more}"]
+
+
+def _lengths(prior: Belief, lengths: Sequence[Said]) -> list[str]:
+    """Return what a stated length means for neighbours, and whether it is absurd."""
+    if not lengths or not isinstance(prior, Vague) or prior.coordinates is None:
+        return []
+    near, wide = reach(prior.coordinates, prior.parts.distance)
+    at = [
+        [
+            float(prior.parts.kernel(g).correlation(np.array(d / prior.parts.lengths[g])))
+            for g in range(len(prior.parts))
+        ]
+        for d in (near, wide)
+    ]
+    close, far = float(np.median(at[0])), float(np.median(at[1]))
+    said = f"With that length, arms {number(near, 3)} apart, as nearest neighbours are, correlate {close:.2f}."
+    if close < 0.01:
+        said += " So hardly any arm says anything of another: is the length in the units of the coordinates?"
+    if far > 0.99:
+        said += f" Even arms {number(wide, 3)} apart correlate {far:.3f}, as if all were one: is the length in the coordinates' units?"
+    return [said]
 
 
 def plan_of_zeros_and_ones(
-    sheet: Sheet, policy: Policy, *, successes: float | None = None, failures: float | None = None
+    sheet: Sheet,
+    policy: Policy | None = None,
+    *,
+    rounds: int | None = None,
+    successes: float | None = None,
+    failures: float | None = None,
 ) -> Plan:
     """Return the Beta prior of a study of these arms, whose rewards are 0 or 1, with remarks.
 
@@ -90,7 +163,8 @@ def plan_of_zeros_and_ones(
         if count is not None and not np.all(np.asarray(count) > 0):
             raise ValueError(f"`{name}` must be above 0, got {np.min(count):g}. 1 and 1 favour nothing.")
     prior = Beta(**{name: 1.0 if count is None else count for name, count in known.items()}, arms=sheet.count)
-    return Plan(prior, policy, (*sheet.remarks, *_beginning(prior, policy)))
+    rule, reasons = (policy, []) if policy is not None else _recommended(prior, rounds)
+    return Plan(prior, rule, (*sheet.remarks, *reasons, *_beginning(prior, rule)))
 
 
 def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: float | None) -> dict[str, Any]:
@@ -110,6 +184,10 @@ def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: f
 
 def _beginning(prior: Belief, policy: Policy) -> list[str]:
     """Return a remark if the policy tries arms before it prefers good ones."""
+    if isinstance(prior, Vague):
+        return [
+            "The first trials are of arms far from each other, until there is a scale to compare with."
+        ] * prior.opening
     pending = int(np.count_nonzero(policy.pending(prior)))
     if not pending:
         return []

@@ -8,7 +8,7 @@ from typing import Any
 
 from corrbandits._shell.texts import near
 from corrbandits.kernels import KERNELS, Kernel
-from corrbandits.policies import RULES, UCL, Policy
+from corrbandits.policies import RULES, Policy
 
 DISTANCES = ("euclidean", "cityblock", "great_circle", "chordal")
 
@@ -20,7 +20,7 @@ def kernel_called(
 
     On latitude and longitude, distances are along the earth in km: great circle, or chordal where a kernel needs it.
     """
-    kind = KERNELS[_known("`kernel`", name, KERNELS)]
+    kind = KERNELS[known_name("`kernel`", name, KERNELS)]
     if not axes:
         raise ValueError(
             "`kernel` needs to know where arms lie, but the file has no columns for it. Add x and y, x, or latitude "
@@ -34,7 +34,7 @@ def kernel_called(
     if distance is None and "latitude" in axes:
         distance = "great_circle" if name == "exponential" else "chordal"
     if distance is not None:
-        options["distance"] = _known("`distance`", distance, DISTANCES)
+        options["distance"] = known_name("`distance`", distance, DISTANCES)
     if options.get("distance") in ("great_circle", "chordal") and "latitude" not in axes:
         raise ValueError(
             f"`distance` {distance} needs columns latitude and longitude, but the file has {' and '.join(axes)}. Leave "
@@ -43,15 +43,11 @@ def kernel_called(
     return kind(length=lengths[0] if len(lengths) == 1 else tuple(lengths), **options)
 
 
-def policy_called(name: str | None, given: Mapping[str, float | bool]) -> Policy:
-    """Return the policy of this name with these parameters; without a name, `UCL`.
-
-    That is the plain index on whatever the prior is: `CorrelatedUCL` begins by trying every arm whose prior sd is
-    above the noise sd, and with many arms that takes many trials.
-    """
-    kind: Any = UCL if name is None else RULES[_known("`policy`", name, RULES)]
+def policy_called(name: str, given: Mapping[str, float | bool], rounds: int | None = None) -> Policy:
+    """Return the policy of this name with these parameters; a horizon that is not among them is `rounds`."""
+    kind: Any = RULES[known_name("`policy`", name, RULES)]
     fields = {field.name: field for field in dataclasses.fields(kind)}
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {"horizon": rounds} if "horizon" in fields and rounds is not None else {}
     for key, value in given.items():
         if key not in fields:
             known = ", ".join(fields) or "none"
@@ -59,7 +55,8 @@ def policy_called(name: str | None, given: Mapping[str, float | bool]) -> Policy
         values[key] = _parameter(key, value, str(fields[key].type))
     for field in fields.values():
         if field.default is dataclasses.MISSING and field.name not in values:
-            raise ValueError(f"{kind.__name__} needs `set` {field.name}=..., got none. Add it.")
+            other = ", or `rounds`" if field.name == "horizon" else ""
+            raise ValueError(f"{kind.__name__} needs `set` {field.name}=...{other}, got none. Add it.")
     made: Policy = kind(**values)
     return made
 
@@ -69,12 +66,13 @@ def _parameter(name: str, value: float | bool, kind: str) -> bool | int | float:
     if (kind == "bool") != isinstance(value, bool):
         expected = "true or false" if kind == "bool" else "a number"
         raise ValueError(f"`set` {name} must be {expected}, got {value!r}.")
-    if kind == "int" and value != int(value):
+    whole = kind.startswith("int")
+    if whole and value != int(value):
         raise ValueError(f"`set` {name} must be a whole number, got {value!r}.")
-    return int(value) if kind == "int" else value
+    return int(value) if whole else value
 
 
-def _known(what: str, name: str, known: Mapping[str, Any] | Collection[str]) -> str:
+def known_name(what: str, name: str, known: Mapping[str, Any] | Collection[str]) -> str:
     """Return a name that is known; of one that is not, say which are near, and what these are."""
     if name in known:
         return name

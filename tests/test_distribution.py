@@ -135,7 +135,7 @@ def test_names_load_from_a_zip_file(built):
 
 def test_the_wheel_works_beside_what_it_says_it_needs_and_nothing_else(bare):
     assert bare.run("corrbandits", "--version").strip() == corrbandits.__version__
-    prior = ["--kernel", "exponential", "--length", "300", "--noise-sd", "2"]
+    prior = ["--rounds", "40"]
     bare.run("corrbandits", "study", "create", "meadow", "--arms", ROOT / "docs" / "sites.csv", *prior)
     assert "A1" in bare.run("corrbandits", "study", "ask", "meadow")
     assert "told: 31.2" in bare.run("corrbandits", "study", "tell", "meadow", "1", "31.2")

@@ -1,18 +1,18 @@
 """`corrbandits study create`: what its options mean, and what it chooses."""
 
+import re
+
 import numpy as np
 import pytest
 
 import corrbandits as cb
-from tests.support.shell import CREATE, default_database
+from tests.support.shell import CREATE, TOLD_NOTHING, default_database
 
 
 def test_create_says_where_it_is_and_what_it_chose(ok, tmp_path):
     out = ok(*CREATE)
     assert f"meadow: 12 arms, 0 trials, in sqlite:///{default_database(tmp_path)}" in out
     assert "exponential kernel of length 300, mean 0 ± 20; noise ± 2" in out
-    assert "No prior sd was given: 20 stands for it, 10 times the noise" in out
-    assert "No prior mean was given: 0" in out
     assert "UCL(" in out
     assert "Correlated" not in out
     printed = ok("create", "printed", *CREATE[2:], "--policy", "CorrelatedUCL")
@@ -36,14 +36,49 @@ def test_what_is_known_beforehand_goes_into_the_prior(ok, tmp_path):
         attributes = study.arms.attributes
         assert attributes == {"soil": ("loam", "sand"), "depth": (7.0, None), "code": ("01", "02")}
         assert study.arms.coordinates.tolist() == [[0.0, 0.0], [3.0, 4.0]]
-        assert study.settings.policy == cb.UCL()
+        assert study.settings.policy == cb.Gittins()
 
 
-def test_without_a_kernel_arms_say_nothing_of_each_other(answer, ok, tmp_path):
-    assert answer("create", "a", "--arms", "sites.csv", "--noise-sd", "2")["policy"]["rule"] == "UCL"
-    ok("create", "b", "--arms", "sites.csv", "--noise-sd", "2", "--prior-mean", "-3", "--prior-sd", "1.5")
+def test_nothing_but_arms_and_rounds_is_needed(ok, tmp_path):
+    out = ok(*TOLD_NOTHING)
+    assert "told nothing; all is learnt" in out
+    assert "Gittins(horizon=40)" in out
+    assert "in the 40 decisions there are in all" in out
+    with cb.Study.open(default_database(tmp_path), "meadow") as study:
+        assert isinstance(study.settings.prior, cb.Vague)
+        assert study.settings.policy == cb.recommend(study.settings.prior, 40).policy
+    first = [line.split()[1] for line in ok("ask", "meadow", "-n", "4").splitlines() if line[:1].isdigit()]
+    assert len(set(first)) == 4
+    for trial, reward in enumerate(("31", "34", "29.5", "36"), start=1):
+        shown = " ".join(ok("show", "meadow").split())
+        assert "learnt nothing yet" in shown
+        ok("tell", "meadow", trial, reward)
+    shown = " ".join(ok("show", "meadow").split())
+    assert re.search(r"learnt neighbours correlate [\d.]+ \([\d.]+ to [\d.]+\); arms differ by ± ", shown)
+    assert "Repeat an arm" in shown
+    assert "without an end" in ok("create", "endless", "--arms", "sites.csv")
+
+
+def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
+    ranges = ("--length", "100..400", "--noise-sd", "2", "--prior-mean", "20..40", "--prior-sd", "1..9")
+    out = ok("create", "a", "--arms", "sites.csv", "--rounds", "40", *ranges)
+    assert "told mean 20 to 40, deviation 1 to 9, length 100 to 400, noise 2; the rest is learnt" in out
+    assert "arms 100 apart, as nearest neighbours are, correlate 0." in out
     with cb.Study.open(default_database(tmp_path), "a") as study:
-        assert np.isinf(study.belief.variance).all()
+        told = study.settings.prior.prior_arguments()
+        assert (told["mean"], told["sd"], told["noise_sd"]) == ((20.0, 40.0), (1.0, 9.0), 2.0)
+    assert "hardly any arm says anything" in ok("create", "b", "--arms", "sites.csv", "--length", "1")
+    assert "as if all were one" in ok("create", "c", "--arms", "sites.csv", "--length", "1e6")
+    assert "lower end to the upper" in refused("create", "d", "--arms", "sites.csv", "--length", "400..100")
+    assert "above 0" in refused("create", "d", "--arms", "sites.csv", "--noise-sd", "-1..3")
+
+
+def test_a_kernel_of_none_keeps_arms_apart(ok, tmp_path):
+    ok("create", "a", "--arms", "sites.csv", "--kernel", "none", "--rounds", "9")
+    known = ("--prior-mean", "-3", "--prior-sd", "1.5", "--noise-sd", "2")
+    ok("create", "b", "--arms", "sites.csv", "--kernel", "none", *known)
+    with cb.Study.open(default_database(tmp_path), "a") as study:
+        assert study.settings.prior.coordinates is None
     with cb.Study.open(default_database(tmp_path), "b") as study:
         assert isinstance(study.settings.prior, cb.Independent)
         np.testing.assert_allclose(study.belief.variance, 2.25)
@@ -55,7 +90,8 @@ def test_every_option_of_create_is_taken(ok, tmp_path):
     rest = ("--policy", "CorrelatedUCL", "--set", "a=3.3", "--set", "factor=false", "--goal", "min", "--seed", "7")
     more = ("--once", "--timeout", "36h", "--prior-sd", "4", "--prior-mean", "30")
     ok("create", "a", "--arms", "sites.csv", "--noise-sd", "2", *options, *rest, *more)
-    ok("create", "b", "--arms", "sites.csv", "--noise-sd", "2", "--policy", "KnowledgeGradient", "--set", "horizon=50")
+    known = ("--kernel", "none", "--prior-sd", "4", "--rounds", "50")
+    ok("create", "b", "--arms", "sites.csv", "--noise-sd", "2", *known, "--policy", "KnowledgeGradient")
     with cb.Study.open(default_database(tmp_path), "a") as study:
         settings = study.settings
         assert settings.policy == cb.CorrelatedUCL(a=3.3, factor=False)
@@ -68,7 +104,7 @@ def test_every_option_of_create_is_taken(ok, tmp_path):
 
 def test_on_the_globe_distances_are_kilometres(answer, tmp_path):
     (tmp_path / "globe.csv").write_text("name,latitude,longitude\na,52,13\nb,53,14\n")
-    common = ("--arms", "globe.csv", "--noise-sd", "1", "--length", "50", "--kernel")
+    common = ("--arms", "globe.csv", "--noise-sd", "1", "--length", "50", "--prior-sd", "3", "--kernel")
     assert "50 km (great circle distance)" in answer("create", "a", *common, "exponential")["prior"]
     assert "50 km (chordal distance)" in answer("create", "b", *common, "matern52")["prior"]
 
@@ -76,7 +112,8 @@ def test_on_the_globe_distances_are_kilometres(answer, tmp_path):
 def test_many_arms_form_no_matrix(ok, tmp_path):
     rows = "".join(f"p{x}_{y},{x},{y}\n" for x in range(101) for y in range(100))
     (tmp_path / "many.csv").write_text("name,x,y\n" + rows)
-    ok("create", "many", "--arms", "many.csv", "--noise-sd", "2", "--kernel", "exponential", "--length", "20")
+    known = ("--noise-sd", "2", "--kernel", "exponential", "--length", "20", "--prior-sd", "20", "--policy", "UCL")
+    ok("create", "many", "--arms", "many.csv", *known)
     with cb.Study.open(default_database(tmp_path), "many") as study:
         assert isinstance(study.settings.prior, cb.Implicit)
         assert study.settings.policy == cb.UCL()
@@ -85,8 +122,8 @@ def test_many_arms_form_no_matrix(ok, tmp_path):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_the_rule_of_the_shell_costs_less_than_one_that_tries_every_arm_first():
-    """Why `create` takes UCL: where the prior sd is above the noise's, CorrelatedUCL begins with nearly every arm."""
+def test_the_plain_index_costs_less_than_one_that_tries_every_arm_first():
+    """Where the prior sd is above the noise's, CorrelatedUCL begins with nearly every arm."""
     places = np.array([[x, y] for x in range(8) for y in range(8)], dtype=float)
     kernel, regret = 25 * cb.Exponential(3.0), {"UCL": 0.0, "CorrelatedUCL": 0.0}
     prior = cb.Correlated(mean=30.0, kernel=kernel, coordinates=places, noise_variance=4.0)

@@ -9,7 +9,14 @@ from tests.support.commands import corrbandits
 
 PROGRAM = Path(sys.executable).parent / "corrbandits"
 SITES = "name,x,y\n" + "".join(f"p{x}{y},{100 * x},{100 * y}\n" for x in range(4) for y in range(3))
-CREATE = ("create", "meadow", "--arms", "sites.csv", "--kernel", "exponential", "--length", "300", "--noise-sd", "2")
+CREATE = (
+    *("create", "meadow", "--arms", "sites.csv", "--kernel", "exponential", "--length", "300", "--noise-sd", "2"),
+    *("--prior-mean", "0", "--prior-sd", "20", "--policy", "UCL"),
+)
+"""A study whose prior is told everything, and whose rule is named."""
+
+TOLD_NOTHING = ("create", "meadow", "--arms", "sites.csv", "--rounds", "40")
+"""A study that knows no more than where arms lie and how many rewards there will be."""
 
 
 def default_database(tmp_path):

@@ -89,12 +89,7 @@ def learnt(belief: Vague) -> Learnt:
     kernels: dict[str, float] = {}
     if parts.points is not None:
         step = reach(parts.points, parts.distance)[0]
-        between = np.array(
-            [
-                (1 - parts.sites[g]) * parts.kernel(g).correlation(np.array(step / parts.lengths[g]))
-                for g in range(len(parts))
-            ]
-        )
+        between = parts.correlation_at(step)
         near = Interval.of(between[part], weights)
         length = Interval.of(parts.lengths[part], weights)
         shares = np.where(parts.sites <= FEWEST_SITE, 0.0, parts.sites)

@@ -97,6 +97,11 @@ class Parts:
             _matrices[self] = every
         return np.asarray(every)
 
+    def correlation_at(self, distance: float) -> Array:
+        """Return the correlation of two arms so far from each other, under each part."""
+        kernels = [self.kernel(part).correlation(np.array(distance / self.lengths[part])) for part in range(len(self))]
+        return np.asarray((1 - self.sites) * np.array(kernels))
+
     def kernel(self, part: int) -> Stationary:
         """Return the kernel of a part; of a distance that it is a covariance of."""
         kind, distance = KERNELS[self.kernels[part]], self.distance

@@ -18,7 +18,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.draws import covariance_root
 from corrbandits._core.gaussian import expected_excess
 from corrbandits._core.single_thread import one_thread
-from corrbandits.belief import Belief, GaussianBelief
+from corrbandits.belief import Belief, GaussianBelief, Vague
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.settings import Goal
@@ -191,13 +191,22 @@ class NoiseCheck:
         return self.p < SUSPICIOUS
 
 
+def stated_noise(prior: Belief) -> Array | None:
+    """Return the noise variances that a prior states, if it does."""
+    if isinstance(prior, Vague):
+        said = prior.prior_arguments()["noise_sd"]
+        return said**2 * prior.relative_variance if isinstance(said, float) else None
+    return prior.noise_variance if isinstance(prior, GaussianBelief) else None
+
+
 def noise_check(ledger: Ledger) -> NoiseCheck | None:
     """Return whether the spread within arms fits the stated noise; None where that cannot be said.
 
     With n_i rewards of arm i about their average, sum (r - rbar_i)^2 / sigma_i^2 is chi-square with sum (n_i - 1)
     degrees of freedom.
     """
-    if not isinstance(ledger.prior, GaussianBelief):
+    noise = stated_noise(ledger.prior)
+    if noise is None:
         return None
     told = [(entry.arm, entry.reward) for entry in ledger.trials if entry.status == "told"]
     arms, rewards = np.array([arm for arm, _ in told], dtype=np.int64), np.array([reward for _, reward in told])
@@ -207,7 +216,6 @@ def noise_check(ledger: Ledger) -> NoiseCheck | None:
         return None
     from scipy.special import chdtr, chdtrc
 
-    noise = ledger.prior.noise_variance
     averages = np.divide(ledger.tally.sums, counts, out=np.zeros(counts.size), where=counts > 0)
     with np.errstate(over="ignore"):
         chi_square = float((((rewards - averages[arms]) / np.sqrt(noise[arms])) ** 2).sum())

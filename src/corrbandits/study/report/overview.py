@@ -15,7 +15,7 @@ from corrbandits._core.single_thread import one_thread
 from corrbandits._shell import terminal
 from corrbandits._shell.numbers import number
 from corrbandits._shell.texts import printable
-from corrbandits.belief import Belief, GaussianBelief, Vague
+from corrbandits.belief import Belief, Vague
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
 from corrbandits.study.choosing import moment, untried
 from corrbandits.study.codec import policy_data
@@ -73,7 +73,8 @@ class Awaited:
 class Overview:
     """Where a study stands. `print(overview)` says it for people, the fields for programs.
 
-    `learnt` says what a prior that was not told everything has learnt. `trials` counts the trials of each status. `best` is None while nothing can be said, and `no_best` says why.
+    `learnt` says what a prior that was not told everything has learnt. `trials` counts the trials of each status.
+    `best` is None while nothing can be said, and `no_best` says why.
     `untried` arms have no reward, and none is awaited of them; the rule tries `pending` arms before it prefers any.
     """
 
@@ -227,8 +228,9 @@ def _warnings(ledger: Ledger, noise: NoiseCheck | None, name: str) -> tuple[str,
     said = [surprise_in_words(one) for one in found[:MOST_SURPRISES]]
     if said:
         said[-1] += " Perhaps a reward was mistyped: see history, and amend it."
-    if noise is not None and noise.suspicious and isinstance(ledger.prior, GaussianBelief):
-        said.append(noise_in_words(noise, ledger.prior, name))
+    stated = inference.stated_noise(ledger.prior)
+    if noise is not None and noise.suspicious and stated is not None:
+        said.append(noise_in_words(noise, stated, name))
     return tuple(said)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from corrbandits._core.checks import fields_of
+from corrbandits._core.checks import Array, fields_of
 from corrbandits._shell.numbers import number
-from corrbandits.belief import GaussianBelief, Learnt
+from corrbandits.belief import Learnt
 from corrbandits.belief.base import span
 from corrbandits.belief.vague.learnt import Interval
 from corrbandits.policies import Policy
@@ -31,9 +31,9 @@ def policy_in_words(policy: Policy) -> str:
     return f"{type(policy).__name__}({values})"
 
 
-def noise_in_words(check: NoiseCheck, prior: GaussianBelief, name: str) -> str:
+def noise_in_words(check: NoiseCheck, noise_variance: Array, name: str) -> str:
     """Return what contradicts the stated noise, what that does, and what to do."""
-    stated, factor = np.sqrt(prior.noise_variance), math.sqrt(check.ratio)
+    stated, factor = np.sqrt(noise_variance), math.sqrt(check.ratio)
     even = float(np.ptp(stated)) == 0
     seen = f"by {number(factor * stated[0])}" if even else f"{number(factor)} times as much as stated"
     said = f"{number(stated[0])} was stated" if even else f"{span(stated)} was stated"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, Vague
 from corrbandits.kernels import Kernel, Scaled, Stationary, WithDeviations
 
 
@@ -29,6 +29,9 @@ def changed(
     'exponential kernel of length 5, mean 3 ± 2; noise ± 0.5'
     """
     given, kind = prior.prior_arguments(), type(prior)
+    if isinstance(prior, Vague):
+        told = {"noise_sd": noise_sd, "length": lengths[0] if lengths else None, "mean": prior_mean, "sd": prior_sd}
+        return Vague(**(given | {name: value for name, value in told.items() if value is not None}))
     more: dict[str, Any] = {}
     if noise_sd is not None:
         _need(prior, given, "noise_variance", "`noise_sd`", "a Gaussian prior")

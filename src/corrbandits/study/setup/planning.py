@@ -20,7 +20,7 @@ from corrbandits.belief.vague.parts import reach
 from corrbandits.environments.landscapes import MOST_DENSE
 from corrbandits.kernels import KERNELS, Kernel, Scaled, WithDeviations
 from corrbandits.policies import CorrelatedUCL, Policy, recommend
-from corrbandits.study.setup.rules import DISTANCES, kernel_called, known_name
+from corrbandits.study.setup.rules import DISTANCES, kernel_called, known_name, not_on_the_globe
 from corrbandits.study.setup.sheet import Sheet
 
 UNRELATED = "none"
@@ -78,8 +78,9 @@ def plan(
         missing = [name for name, value in (("noise_sd", noise_sd), ("prior_sd", sd)) if value is None]
         missing += ["kernel", "length"] * (related and not (kernel and lengths))
         raise ValueError(
-            f"with {' and '.join(needed)} everything must be known, as numbers: add {' and '.join(f'`{x}`' for x in missing)}"
-            ", or leave it out, and it is learnt."
+            f"with {' and '.join(needed)} everything must be known, as numbers: add "
+            f"{' and '.join(f'`{name}`' for name in missing) or 'numbers in place of ranges'}; or leave it out, and it "
+            "is learnt."
         )
     if complete:
         made = kernel_called(str(kernel), lengths, distance, alpha, sheet.axes) if related else None  # type: ignore[arg-type]
@@ -109,7 +110,9 @@ def _vague(
     if kernel is not None:
         told["kernel"] = known_name("`kernel`", kernel, (*KERNELS, UNRELATED))
     far = "great_circle" if distance is None and "latitude" in sheet.axes else distance or "euclidean"
-    where = known_name("`distance`", far, DISTANCES)
+    where: Any = known_name("`distance`", far, DISTANCES)
+    if where in ("great_circle", "chordal") and "latitude" not in sheet.axes:
+        raise not_on_the_globe(where, sheet.axes)
     return Vague(coordinates=sheet.places, length=lengths[0] if lengths else None, distance=where, **told)
 
 
@@ -134,9 +137,12 @@ def _lengths(prior: Belief, lengths: Sequence[Said]) -> list[str]:
     close, far = float(np.median(at[0])), float(np.median(at[1]))
     said = f"With that length, arms {number(near, 3)} apart, as nearest neighbours are, correlate {close:.2f}."
     if close < 0.01:
-        said += " So hardly any arm says anything of another: is the length in the units of the coordinates?"
+        said += " So hardly any arm says anything of another: is the length in the coordinates' units?"
     if far > 0.99:
-        said += f" Even arms {number(wide, 3)} apart correlate {far:.3f}, as if all were one: is the length in the coordinates' units?"
+        said += (
+            f" Even arms {number(wide, 3)} apart correlate {far:.3f}, as if all were one: is the length in the "
+            "coordinates' units?"
+        )
     return [said]
 
 
@@ -172,7 +178,7 @@ def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: f
     mean, sd = _one("mean", sheet.prior_mean, prior_mean), _one("sd", sheet.prior_sd, prior_sd)
     given: dict[str, Any] = {} if mean is None else {"mean": mean}
     kernel = prior.prior_arguments().get("kernel")
-    own = kernel is not None and kernel.has_deviations
+    own = isinstance(kernel, Kernel) and kernel.has_deviations
     if own and sd is None:
         raise ValueError("the study's arms have prior sds of their own, so new ones need theirs: add prior_sd.")
     if not own and sd is not None:
@@ -198,7 +204,7 @@ def _beginning(prior: Belief, policy: Policy) -> list[str]:
     ]
 
 
-def _one(what: str, column: Array | None, given: float | None, option: str = "") -> Any:
+def _one(what: str, column: Array | None, given: Said, option: str = "") -> Any:
     option = option or f"prior_{what}"
     if column is not None and given is not None:
         raise ValueError(

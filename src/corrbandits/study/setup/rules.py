@@ -36,11 +36,16 @@ def kernel_called(
     if distance is not None:
         options["distance"] = known_name("`distance`", distance, DISTANCES)
     if options.get("distance") in ("great_circle", "chordal") and "latitude" not in axes:
-        raise ValueError(
-            f"`distance` {distance} needs columns latitude and longitude, but the file has {' and '.join(axes)}. Leave "
-            "it out, or rename them."
-        )
+        raise not_on_the_globe(str(distance), axes)
     return kind(length=lengths[0] if len(lengths) == 1 else tuple(lengths), **options)
+
+
+def not_on_the_globe(distance: str, axes: Sequence[str]) -> ValueError:
+    """Return the error of a distance along the earth between arms that do not lie on it."""
+    return ValueError(
+        f"`distance` {distance} needs columns latitude and longitude, but the file has {' and '.join(axes)}. Leave "
+        "it out, or rename them."
+    )
 
 
 def policy_called(name: str, given: Mapping[str, float | bool], rounds: int | None = None) -> Policy:

@@ -137,7 +137,7 @@ def test_the_wheel_works_beside_what_it_says_it_needs_and_nothing_else(bare):
     assert bare.run("corrbandits", "--version").strip() == corrbandits.__version__
     prior = ["--rounds", "40"]
     bare.run("corrbandits", "study", "create", "meadow", "--arms", ROOT / "docs" / "sites.csv", *prior)
-    assert "A1" in bare.run("corrbandits", "study", "ask", "meadow")
+    assert "C2" in bare.run("corrbandits", "study", "ask", "meadow")
     assert "told: 31.2" in bare.run("corrbandits", "study", "tell", "meadow", "1", "31.2")
     (bare.home / "small.toml").write_text(EXPERIMENT, encoding="utf-8")
     bare.run("corrbandits", "stress", "small.toml", "--out", "results")

@@ -161,7 +161,7 @@ def test_the_readmes_commands_work_as_printed_in_a_clone(tmp_path):
     options = {"cwd": tmp_path, "capture_output": True, "text": True, "env": environment}
     done = subprocess.run(["sh", "-e"], input="\n".join(lines), **options)
     assert done.returncode == 0, done.stderr
-    assert "trial 1 (A1) told: 31.2" in done.stdout
+    assert "trial 1 (C2) told: 31.2" in done.stdout
     assert "Mean reward" in done.stdout
 
 

@@ -214,7 +214,7 @@ def test_copies_of_other_priors(ok, answer, refused, tmp_path):
     with cb.Study.open(default_database(tmp_path), "longer") as study:
         found = study.snapshot().prior
         np.testing.assert_allclose(found.covariance, 9 * np.exp(-np.array([[0, 1], [1, 0]]) / 4), rtol=1e-12)
-    ok("create", "apart", "--arms", "own.csv", "--noise-sd", "1")
+    ok("create", "apart", "--arms", "own.csv", "--noise-sd", "1", "--kernel", "none")
     ok("copy", "apart", "wider", "--prior-sd", "7", "--prior-mean", "2")
     assert "mean 2 ± 7" in answer("copy", "wider", "again")["prior"]
     assert "--length is for a prior made of a kernel" in refused("copy", "apart", "x", "--length", "3")

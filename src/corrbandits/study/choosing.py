@@ -14,7 +14,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
 from corrbandits._shell.numbers import number
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, Vague
 from corrbandits.policies import IndexPolicy, Policy
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
@@ -179,9 +179,14 @@ class Explanation:
     open: tuple[int, ...]
     replayed: int
     tied: int = 0
+    opening: bool = False
+    """Whether there were no means and variances yet: then an arm is chosen for its place, far from what was tried."""
 
     def __str__(self) -> str:
         c, second = self.chosen, self.runner_up
+        if self.opening:
+            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: the farthest from what was tried"
+            return text + (f"\nrunner-up: {second.name}" if second else "\nno other arm could be chosen")
         text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c)}"
         if self.rank is not None:
             text += f"; of all arms number {self.rank} by its limit, {self.mean_rank} by its mean"
@@ -198,6 +203,7 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
     belief = at.belief
     with one_thread():
         limits = at.policy.index(belief, at.t) if isinstance(at.policy, IndexPolicy) else None
+    opening = isinstance(belief, Vague) and belief.opening
     alone = at.candidates is not None and at.candidates.size == 1
     second = None if alone or at.told.arms == 1 else at.choose(without=arm)
     return Explanation(
@@ -210,7 +216,8 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
         initial=bool(at.policy.pending(belief)[arm]),
         open=at.open,
         replayed=at.choose(),
-        tied=at.ties(limits, arm),
+        tied=0 if opening else at.ties(limits, arm),
+        opening=opening,
     )
 
 

@@ -23,6 +23,9 @@ from corrbandits.belief.vague.parts import Parts, names_of
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.kernels import Distance
 
+MOST = 1_000_000_000
+"""A belief that would keep more numbers than this is refused: 8 GB."""
+
 FEW = 8
 """The first rewards are conditioned on afresh, one after the other: their units are not settled yet."""
 
@@ -349,6 +352,7 @@ class Vague(Belief):
         degrees = freedom(seen.number, self.level, free=free)
         if degrees <= 2 or (free and self._without_scale(seen)):
             self._mixture = None
+            self._weights = np.full(len(self.parts), 1 / len(self.parts))
             self.mean = frozen(np.full(self.arms, seen.offset))
             self.variance = frozen(np.full(self.arms, np.inf))
             return
@@ -357,6 +361,12 @@ class Vague(Belief):
         if len(self.parts) * self.arms * max(seen.arms.size, 1) > MUCH:
             kept = np.unique(mixture.part[weights > NEGLIGIBLE])
             mixture = mixture.kept(np.flatnonzero(np.isin(mixture.part, kept)), kept)
+        if kept.size * seen.arms.size * self.arms > MOST:
+            raise MemoryError(
+                f"{kept.size} parts on {self.arms:,} arms, {seen.arms.size:,} of them seen, take "
+                f"{8e-9 * kept.size * seen.arms.size * self.arms:,.0f} GB, more than there should be. Say parts=8, or state "
+                "length, sd and noise_sd, and use Implicit."
+            )
         self._mix(mixture, factors(self.parts, seen, kept, roots, solved, self.arms))
 
     def _without_scale(self, seen: Standard) -> bool:

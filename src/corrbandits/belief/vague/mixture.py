@@ -126,27 +126,29 @@ def quantile(p: Array, location: Array, scale: Array, freedom: float, log_tail: 
     tail = max(math.exp(log_tail), 1e-300)
     if tail >= 1:
         return np.full(location.shape[1], -np.inf)
-    heavy = np.cumsum(np.sort(p)) > 1e-8 * tail
-    kept = p >= np.sort(p)[heavy.argmax()]
+    ordered = np.sort(p)
+    kept = p >= ordered[(np.cumsum(ordered) > 1e-9 * tail).argmax()]
     p, location, scale = p[kept][:, None], location[kept], scale[kept]
     z = -float(ndtri(tail) if math.isinf(freedom) else stdtrit(freedom, tail))
     each = location + z * scale
     low, high = each.min(axis=0), each.max(axis=0)
-    certain = scale.max(axis=0) <= 0
-    width = np.where(scale > 0, scale, 1.0)
-    x = np.clip((p * each).sum(axis=0), low, high)
-    for _ in range(80):
-        y = (x - location) / width
-        above = (p * np.where(scale > 0, _above(y, freedom), y < 0)).sum(axis=0)
-        low, high = np.where(above > tail, x, low), np.where(above > tail, high, x)
-        slope = (p * np.where(scale > 0, _density(y, freedom) / width, 0.0)).sum(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            step = x + np.log(above / tail) * above / slope
-        new = np.where((step > low) & (step < high), step, (low + high) / 2)
-        if (np.abs(new - x) <= 1e-14 * (np.abs(x) + width.max(axis=0))).all():
+    x, left = np.clip((p * each).sum(axis=0), low, high), np.flatnonzero(high > low)
+    for _ in range(100):  # Newton's steps on the logarithm, within bounds that close in
+        if not left.size:
             break
-        x = new
-    return np.asarray(np.where(certain & (high <= low), high, x))
+        width = np.where(scale[:, left] > 0, scale[:, left], 1.0)
+        y, sure = (x[left] - location[:, left]) / width, scale[:, left] <= 0
+        above = (p * np.where(sure, y < 0, _above(y, freedom))).sum(axis=0)
+        slope = (p * np.where(sure, 0.0, _density(y, freedom) / width)).sum(axis=0)
+        low[left] = np.where(above > tail, x[left], low[left])
+        high[left] = np.where(above > tail, high[left], x[left])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            step = x[left] + np.log(above / tail) * above / slope
+        new = np.where((step > low[left]) & (step < high[left]), step, (low[left] + high[left]) / 2)
+        done = np.abs(new - x[left]) <= 1e-12 * (np.abs(x[left]) + width.max(axis=0))
+        x[left] = new
+        left = left[~done]
+    return np.asarray(x)
 
 
 def _above(y: Array, freedom: float) -> Array:

@@ -251,7 +251,6 @@ def test_rewards_of_0_and_1_from_the_shell(ok, answer, refused, tmp_path):
         (("--rewards", "bernoulli", "--kernel", "exponential", "--length", "3"), "--kernel must go with rewards with"),
         (("--rewards", "bernoulli", "--successes", "0"), "--successes must be above 0, got 0"),
         (("--noise-sd", "1", "--failures", "2"), "--failures must go with rewards 0 and 1"),
-        ((), "--noise-sd must say how much one reward scatters, got none"),
     ],
 )
 def test_a_prior_of_the_other_kind_is_refused(refused, options, said):

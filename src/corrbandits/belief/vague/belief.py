@@ -364,8 +364,8 @@ class Vague(Belief):
         if kept.size * seen.arms.size * self.arms > MOST:
             raise MemoryError(
                 f"{kept.size} parts on {self.arms:,} arms, {seen.arms.size:,} of them seen, take "
-                f"{8e-9 * kept.size * seen.arms.size * self.arms:,.0f} GB, more than there should be. Say parts=8, or state "
-                "length, sd and noise_sd, and use Implicit."
+                f"{8e-9 * kept.size * seen.arms.size * self.arms:,.0f} GB, more than there should be. Say parts=8, or "
+                "state length, sd and noise_sd, and use Implicit."
             )
         self._mix(mixture, factors(self.parts, seen, kept, roots, solved, self.arms))
 

@@ -47,6 +47,16 @@ def test_what_was_saved_is_said_even_if_standard_output_is_full(tmp_path, ok):
         assert f"trial {second.number} (p11) observed: 30" in said["observe"]
 
 
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-"])
+def test_what_was_saved_is_known_by_the_code_if_nothing_can_be_said(tmp_path, ok, where):
+    ok(*CREATE)
+    command = f"'{PROGRAM}' study observe meadow p11 30 >/dev/full {where}"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment(tmp_path))
+    assert done.returncode == UNSAID
+    with Study.open(default_database(tmp_path), "meadow") as study:
+        assert len(study.trials) == 1
+
+
 def test_results_are_whole_though_nobody_is_told(tmp_path):
     (tmp_path / "small.toml").write_text(SMALL)
     done = to_a_full_disk("simulate", "small.toml", cwd=tmp_path)
@@ -113,6 +123,7 @@ def largest(command, cwd):
 
 PRIORS = {
     "many": {"belief": "Independent", "noise_variance": 1.0, "arms": 10**8},
+    "beyond all numbers": {"belief": "Independent", "noise_variance": 1.0, "arms": int("9" * 4000)},
     "nested": {
         "belief": "Elimination",
         "beliefs": [{"belief": "Independent", "noise_variance": 1, "arms": 10**6}] * 99,
@@ -126,7 +137,9 @@ PRIORS = {
 }
 
 
-@pytest.mark.parametrize(("prior", "arms"), [("many", 10**8), ("nested", 10**6), ("dense", 20_000)])
+@pytest.mark.parametrize(
+    ("prior", "arms"), [("many", 10**8), ("beyond all numbers", 10**6), ("nested", 10**6), ("dense", 20_000)]
+)
 def test_a_small_file_cannot_claim_a_large_study(tmp_path, prior, arms):
     rule = {"rule": "UCL", "K": 4.13, "a": 1.0}
     event = {"event": "created", "format": 1, "prior": PRIORS[prior], "policy": rule, "arms": {"count": arms}, "at": 1}

@@ -197,6 +197,21 @@ def test_ctrl_c_while_libraries_load_is_one_line_even_if_the_shell_ignores_it(tm
     assert done.stderr == "corrbandits: stopped. Result files are all as they were, or all new.\n"
 
 
+@pytest.mark.parametrize("library", ["numpy", "sqlalchemy"])
+def test_ctrl_c_while_the_libraries_of_a_study_load_is_one_line(tmp_path, library):
+    stop = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)\n"
+    (tmp_path / f"{library}.py").write_text(stop)
+    (tmp_path / "survey.db").touch()
+    done = subprocess.run(
+        [PROGRAM, "study", "list", "--db", tmp_path / "survey.db"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 130
+    assert done.stderr == "corrbandits: stopped. Result files are all as they were, or all new.\n"
+
+
 def test_what_does_not_fit_into_memory_is_one_message(tmp_path):
     (tmp_path / "huge.toml").write_text(SMALL.replace("horizon = 60", "horizon = 1000000000000"))
     done = corrbandits("simulate", "huge.toml", cwd=tmp_path)

@@ -81,6 +81,7 @@ def every_call(study):
         lambda: study.belief,
         lambda: study.explain(1),
         lambda: study.copy("copy"),
+        lambda: study.delete(),
     ]
 
 
@@ -128,7 +129,7 @@ def observe_some(url, count):
 
 
 @pytest.mark.parametrize("others", [0, 3, 4, 60])
-@pytest.mark.parametrize("call", range(7))
+@pytest.mark.parametrize("call", range(8))
 def test_an_older_copy_written_over_a_file_that_is_open_is_said_and_stays(tmp_path, others, call):
     """By `cp`, as people do it; after three events of another process the file has as many changes as it had for us."""
     path = tmp_path / "survey.db"

@@ -270,6 +270,9 @@ SECRET = [
     f"sqlite://keeper:{PASSWORD}@localhost/survey.db",
     f"sqlite:///survey.db?password={PASSWORD}",
     f"://keeper:{PASSWORD}@localhost/survey",
+    f"postgres:keeper:{PASSWORD}@localhost",
+    f"PostgreSQL+psycopg:/keeper:{PASSWORD}@localhost/survey",
+    f"mysql:keeper:{PASSWORD}@localhost",
 ]
 
 
@@ -299,6 +302,9 @@ BAD = [
     "nonsense://",
     "://",
     "file://survey.db",
+    "sqlite:survey.db",
+    "sqlite:/survey.db",
+    "postgresql:survey",
     "nul\0.db",
 ]
 

@@ -272,3 +272,26 @@ def test_the_history_is_a_labelled_table(begin):
     assert (table.loc[1, "told"] - table.loc[1, "asked"]).total_seconds() >= 0
     assert table.dtypes.astype(str).tolist()[-2:] == ["datetime64[ms, UTC]"] * 2
     assert third.number == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (None, "expected a study with one event at least, got none"),
+        ("{created}", r"event 2 cannot be read: an event after the first must be one of asked, .*, got 'created'"),
+        (
+            '{"event":"observed","trial":1,"arm":0,"reward":1.0,"reward":2.0,"at":5.0}',
+            "event 2 cannot be read: each name must come once, got 'reward' twice",
+        ),
+    ],
+)
+def test_a_file_that_is_no_history_is_refused_with_the_reason(begin, tmp_path, more, words):
+    path = tmp_path / "meadow.jsonl"
+    begin().export(path)
+    created = path.read_text().splitlines()[1]
+    bodies = [] if more is None else [created, more.replace("{created}", created)]
+    head = {"corrbandits": "study", "format": 1, "name": "other", "events": len(bodies)}
+    path.write_text("\n".join([json.dumps(head), *bodies]) + "\n")
+    with pytest.raises(ValueError, match=words):
+        Study.import_(begin.url, path)
+    assert "other" not in Study.list(begin.url)

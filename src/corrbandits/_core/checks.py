@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import unicodedata
 from dataclasses import fields
 from typing import Any
 
@@ -90,12 +89,6 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} must be text, got {_show(value)}.")
     return value
-
-
-def unprintable(character: str) -> bool:
-    """Return whether a character is for control, not for reading; those that join letters are for reading."""
-    category = unicodedata.category(character)
-    return (category[0] == "C" or category in ("Zl", "Zp")) and character not in "\u200c\u200d"
 
 
 def arm(value: Any, arms: int) -> int:

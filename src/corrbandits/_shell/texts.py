@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from corrbandits._core.checks import unprintable
+from corrbandits._core.characters import unprintable
 
 SPREADSHEETS = {b"PK\x03\x04": ".xlsx or .ods", b"\xd0\xcf\x11\xe0": ".xls"}
 """How files begin that programs make of sheets."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, final
 
-from corrbandits._core.checks import unprintable
+from corrbandits._core.characters import unprintable
 from corrbandits._shell.texts import near, read_text
 
 KeyPath = tuple[str, ...]

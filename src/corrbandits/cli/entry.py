@@ -121,7 +121,12 @@ def _code(error: Exception) -> int:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    print(f"corrbandits: {printable(message)}", file=sys.stderr)
+    """End with a message; where nobody can hear it, by the code alone."""
+    try:
+        if sys.stderr is not None:
+            print(f"corrbandits: {printable(message)}", file=sys.stderr, flush=True)
+    except OSError:
+        sys.stderr = None  # otherwise it would be tried again at the end, and change the code
     sys.exit(code)
 
 

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._core import checks
+from corrbandits._core.characters import unprintable
 from corrbandits._core.checks import Array
 from corrbandits._shell.csv import AXES
 from corrbandits._shell.texts import near
@@ -129,7 +130,7 @@ class Arms:
 def checked_name(what: str, value: Any) -> str:
     """Return a name: printable text, because it is shown in terminals, tables and files."""
     name = checks.text(what, value)
-    unfit = next((character for character in name if checks.unprintable(character)), None)
+    unfit = next((character for character in name if unprintable(character)), None)
     if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME or unfit is not None:
         raise ValueError(
             f"{what} must be 1 to {LONGEST_NAME} printable characters without a blank at either end, got {name!r:.60}."

@@ -69,6 +69,9 @@ def prior_parts(data: Mapping[str, Any]) -> tuple[Any, Data]:
     return kind, _fitting(kind, arguments, "a prior")
 
 
+_BEYOND = 10**100  # more arms than this are as many: a float holds their square
+
+
 def memory_of(data: Any, more: int = 0) -> float:
     """Return about how many bytes the prior takes that data describe, with more arms; without making it.
 
@@ -82,7 +85,7 @@ def memory_of(data: Any, more: int = 0) -> float:
         return sum(memory_of(part, more) for part in parts)
     listed = [value for name in ("coordinates", "covariance", "mean") if isinstance(value := data.get(name), list)]
     claimed = data.get("arms")
-    arms = more + max([claimed if isinstance(claimed, int) else 0, *map(len, listed)])
+    arms = more + max([min(claimed, _BEYOND) if isinstance(claimed, int) else 0, *map(len, listed)])
     dense = data.get("belief") == beliefs.Correlated.__name__ or "covariance" in data
     return 24.0 * arms**2 if dense else 64.0 * arms  # covariances and vectors in use at once
 

@@ -62,7 +62,9 @@ class Draft:
         self.sequence += 1
         try:
             event = parsed(body)
-            getattr(self, _READERS[event["event"]])(event)
+            if (kind := event.get("event")) not in _READERS:
+                raise ValueError(f"an event after the first must be one of {', '.join(_READERS)}, got {kind!r:.40}.")
+            getattr(self, _READERS[kind])(event)
             self.changed = time_of(event)
         except UNREADABLE as error:
             raise ValueError(f"event {self.sequence} cannot be read: {error} It is {body[:80]!r}.") from error

@@ -27,6 +27,22 @@ def parsed(text: str) -> Data:
         raise ValueError(f"a JSON object was expected, got this: {text!r:.60} ({error}).") from None
 
 
+def refuse_repeats(text: str) -> None:
+    """Refuse a line of JSON that says something twice: which of them counts, each reader decides for itself.
+
+    >>> refuse_repeats('{"arm": 1, "reward": 2}')
+    """
+    json.loads(text, object_pairs_hook=_each_once)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> Data:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(name for k, (name, _) in enumerate(pairs) if name in dict(pairs[:k]))
+        raise ValueError(f"each name must come once, got {repeated!r:.40} twice.")
+    return found
+
+
 def time_of(event: Data) -> float:
     """Return when an event was written, in seconds since 1970; refuse what no clock should show.
 

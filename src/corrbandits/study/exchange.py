@@ -15,7 +15,7 @@ from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study.choosing import checked
 from corrbandits.study.codec import MOST_MEMORY, Data, memory_of
-from corrbandits.study.events import parsed, written
+from corrbandits.study.events import parsed, refuse_repeats, written
 from corrbandits.study.journal.chain import digests
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.recipe import Recipe
@@ -78,7 +78,9 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     if head.get("format") != FORMAT:
         raise ValueError(f"{path}: expected format {FORMAT}, got {head.get('format')!r:.20}. Upgrade corrbandits.")
     bodies = lines[1:]
-    if len(bodies) != head.get("events") or not bodies:
+    if head.get("events") == len(bodies) == 0:
+        raise ValueError(f"{path}: expected a study with one event at least, got none. Name another file.")
+    if len(bodies) != head.get("events"):
         raise ValueError(
             f"{path}: expected {head.get('events')!r:.20} events, got {len(bodies)}: the file was cut. Export it again."
         )
@@ -88,6 +90,7 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
             "written. Name another copy, or export it again."
         )
     _refuse_a_trap(path, bodies)
+    _refuse_what_is_said_twice(path, bodies)
     return head["name"], bodies
 
 
@@ -100,6 +103,14 @@ def _refuse_a_trap(path: str | os.PathLike[str], bodies: list[str]) -> None:
             f"{path}: a prior must take at most {MOST_MEMORY / 1e9:g} GB of memory, but this one would take "
             f"{memory / 1e9:,.3g} GB. If that is meant, create the study anew, with an Implicit prior for many arms."
         )
+
+
+def _refuse_what_is_said_twice(path: str | os.PathLike[str], bodies: list[str]) -> None:
+    for number, body in enumerate(bodies, 1):
+        try:
+            refuse_repeats(body)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}: event {number} cannot be read: {error} It is {body[:80]!r}.") from None
 
 
 def _within(event: Data, name: str) -> Any:

@@ -105,6 +105,11 @@ class Replica:
         self._enter(draft, bodies)
         return len(bodies)
 
+    def delete(self) -> None:
+        """Delete the study; refuse one that is not the one it has read, and read first what others have appended."""
+        self.current()
+        self.journal.delete(self.study, *self._known)
+
     def as_of(self, trial: Trial | int) -> tuple[Entry, Ledger]:
         """Return a trial that was chosen, and the ledger it was chosen from; both from one read."""
         events = self.events()

@@ -373,7 +373,8 @@ class Study:
 
     def delete(self) -> None:
         """Delete the study with all its events, for everybody. Export it first if it may be needed again."""
-        self._journal.delete(self._replica.study)
+        with self._replica.lock:
+            self._replica.delete()
 
     def close(self) -> None:
         """Close the connection to the database; a later call opens it again. A journal that was given stays open."""

@@ -22,6 +22,11 @@ PATIENCE = 30.0
 _AMBIGUOUS = re.compile(r"(?!sqlite)\w[\w+]*://(?:[^:/]*:[^@]*@(?:[^?]*@|[^?]*\?[^=]*@)|[^:/@]*/[^?]*@)", re.DOTALL)
 """A URL with another @ behind the password's, in no value of its query; or with a / before the first."""
 
+_NO_SLASHES = re.compile(
+    r"(?:sqlite|postgres(?:ql)?)(?:\+\w+)?:(?!//)|[a-z][\w+.-]+:(?!//).*@", re.DOTALL | re.IGNORECASE
+)
+"""What was meant as a URL and would pass for a file's name, with a password in it."""
+
 _LOCKED = ("SQLITE_BUSY", "55P03")
 
 T = TypeVar("T")
@@ -156,6 +161,10 @@ def _parsed(url: str | os.PathLike[str] | sa.URL) -> sa.URL:
         raise ValueError(
             "a database's URL must have one @, between the password and the host, and no / before the password, got "
             "another. In a user or a password, write @ as %40, / as %2F, : as %3A, ? as %3F, # as %23 and % as %25."
+        )
+    if _NO_SLASHES.match(text):
+        raise ValueError(
+            f"a database must be given as a URL with // behind its first colon, but this has none. {example}"
         )
     try:
         parsed = sa.make_url(text) if "://" in text else sa.URL.create("sqlite", database=text)

@@ -147,6 +147,18 @@ class JournalContract:
         assert journal.read(kept, 0) == ["created"]
         journal.close()
 
+    def test_who_has_read_what_is_no_longer_there_deletes_nothing(self, open_journal: Opener) -> None:
+        journal = open_journal()
+        bodies = ["created", "asked", "told"]
+        study, chain = journal.enrol("meadow", bodies), digests("", bodies)
+        for after, known in ((3, digests("", ["created", "asked", "other"])[-1]), (2, chain[2]), (4, chain[2])):
+            with _raises(JournalError):
+                journal.delete(study, after, known)
+        assert journal.read(study, 0) == bodies
+        journal.delete(study, 2, chain[1])  # others have appended since
+        assert journal.studies() == {}
+        journal.close()
+
     def test_a_number_is_never_given_again(self, open_journal: Opener) -> None:
         """A writer who still has a deleted study must not write into its successor of the same name."""
         journal = open_journal()

@@ -92,8 +92,12 @@ class JournalProtocol(Protocol):
         the event at this sequence is not the one that is known: whoever has read it then learns that it is gone.
         """
 
-    def delete(self, study: int) -> None:
-        """Delete a study and all its events."""
+    def delete(self, study: int, after: int = 0, known: str | None = None) -> None:
+        """Delete a study and all its events; nothing if it has been deleted.
+
+        JournalError if there are fewer events than `after`, or if the digest of the event at this sequence is not the
+        one that is known.
+        """
 
     def close(self) -> None:
         """Release what the journal holds open; it opens it again when it is used again."""

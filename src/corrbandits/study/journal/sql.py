@@ -184,9 +184,16 @@ class Journal:
             raise error
         return known
 
-    def delete(self, study: int) -> None:
-        """Delete a study and all its events."""
-        self._writing(lambda connection: connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study)))
+    def delete(self, study: int, after: int = 0, known: str | None = None) -> None:
+        """Delete a study and all its events; JournalError if the event at this sequence is not the one known."""
+        self._writing(lambda connection: self._delete(connection, study, after, known))
+
+    def _delete(self, connection: sa.Connection, study: int, after: int, known: str | None) -> None:
+        head = connection.execute(_HEAD, {"study": study, "before": after}).first()
+        if head is not None and known is not None:
+            refuse_lost(after, head.events, self.place)
+            refuse_other(head.last or "", known, after, self.place)
+        connection.execute(sa.delete(STUDIES).where(STUDIES.c.id == study))
 
     def queued(self, study: int) -> bool:
         """Return whether somebody queues to ask."""

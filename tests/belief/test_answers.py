@@ -41,7 +41,7 @@ def test_some_beliefs_in_words():
     assert words["uninformative"] == "independent arms, of which nothing is known; noise ± 3.162"
     assert words["correlated"] == "exponential kernel of length 3, mean 30 ± 3.162; noise ± 3.162"
     assert words["rank one"] == "a covariance of all arms, mean 0 ± 1; noise ± 1"
-    assert words["uniform"] == "independent arms, rewards 0 or 1"
+    assert words["uniform"] == "independent arms, rewards 0 or 1; assumed of each: successes 1, failures 1"
     assert words["refitting"] == "Refitting, mean 1 to 5 ± 1.414; noise ± 0.4472"
     first = "exponential kernel of length 1.5, mean 1 to 5 ± 1.414; noise ± 0.4472"
     assert words["elimination"] == f"Elimination of 2 beliefs, the first: {first}"

@@ -20,7 +20,8 @@ def test_a_study_from_the_first_question_to_the_last(ok, answer, shell, tmp_path
     assert "31.2" in ok("tell", "meadow", "1", "31.2")  # again
     assert "told: -1.5" in ok("tell", "meadow", "2", "-1.5")
     told = answer("tell", "meadow", "3", "-2.5e-1")
-    assert told == {"study": "meadow", "did": "told", **trials[2], "reward": -0.25, "open": 0, "surprise": None}
+    rest = {"reward": -0.25, "open": 0, "surprise": None, "already": False}
+    assert told == {"study": "meadow", "did": "told", **trials[2], **rest}
     observed = answer("observe", "meadow", "p11", "-3", "--key", "receipt 7")
     assert (observed["did"], observed["trial"], observed["name"]) == ("observed", 4, "p11")
     assert answer("observe", "meadow", "p11", "-3", "--key", "receipt 7")["trial"] == 4
@@ -68,7 +69,7 @@ def test_what_is_said_of_a_repeated_observation_is_what_counts(ok):
     ok(*CREATE)
     ok("observe", "meadow", "p11", "34.8", "--key", "nb-1")
     ok("amend", "meadow", "1", "35")
-    assert "observed: 35;" in ok("observe", "meadow", "p11", "34.8", "--key", "nb-1")
+    assert "was there already: 35;" in ok("observe", "meadow", "p11", "34.8", "--key", "nb-1")
 
 
 def test_arms_out_of_reach_are_excepted(answer, ok, refused, tmp_path):
@@ -78,7 +79,7 @@ def test_arms_out_of_reach_are_excepted(answer, ok, refused, tmp_path):
     asked = answer("ask", "meadow", "-n", "9", "--except", "@flooded.csv", "--except", "p32")["trials"]
     assert {trial["name"] for trial in asked} == every - {"p00", "p01", "p32"}
     assert "no arm is left" in refused("ask", "meadow", "--allowed", "p00", "--except", "p00")
-    assert "3 are left, but 5 were asked for" in refused("ask", "meadow", "-n", "5")
+    assert "asked for 5, left of those allowed 3" in refused("ask", "meadow", "-n", "5")
 
 
 @pytest.mark.parametrize(("columns", "times"), [("60", False), ("80", True)])
@@ -191,7 +192,7 @@ def test_plot_writes_pictures(ok, answer, tmp_path):
 def test_arms_are_added(ok, answer, refused, tmp_path):
     ok(*CREATE)
     (tmp_path / "more.csv").write_text("name,x,y\nnew,50,50\n")
-    assert ok("add-arms", "meadow", "--arms", "more.csv") == "meadow has 13 arms now: 1 were added.\n"
+    assert ok("add-arms", "meadow", "--arms", "more.csv") == "1 arm added; meadow has 13 now.\n"
     assert "there is a 'new' already" in refused("add-arms", "meadow", "--arms", "more.csv")
     (tmp_path / "next.csv").write_text("name,x,y,soil\nnext,60,60,loam\n")
     assert answer("add-arms", "meadow", "--arms", "next.csv") == {"study": "meadow", "arms": 14, "added": 1}

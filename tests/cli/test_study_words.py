@@ -133,8 +133,8 @@ def test_a_study_begins_with_a_file_as_people_have_it(tmp_path, ok, kind):
     )
     assert made["arms"] == 3
     assert made["remarks"][0] == (
-        f"Of the file was taken: entries apart by {kind}, {'Plot' if kind != 'tabs' else 'PLOT'} for name, "
-        f"{'Col' if kind != 'tabs' else 'COL'} for x, {'Row' if kind != 'tabs' else 'ROW'} for y."
+        f"Read from the file: separated by {kind}; {'Plot' if kind != 'tabs' else 'PLOT'} as name; "
+        f"{'Col' if kind != 'tabs' else 'COL'} as x; {'Row' if kind != 'tabs' else 'ROW'} as y."
     )
     assert re.search(r"^1 +1 +1 +1$", ok("ask", "f"), re.MULTILINE)
 

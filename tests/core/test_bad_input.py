@@ -347,9 +347,9 @@ def test_an_unknown_arm_has_no_draws():
 @pytest.mark.parametrize("reward", [0.5, 2.0, -1.0, 1 + 1e-15])
 def test_a_beta_belief_takes_0_or_1(reward):
     belief = BETA_PRIORS["uniform"]
-    with pytest.raises(ValueError, match="a Beta belief takes rewards 0 or 1"):
+    with pytest.raises(ValueError, match="a reward must be 0 or 1, got"):
         belief.observe(0, reward)
-    with pytest.raises(ValueError, match="a Beta belief takes rewards 0 or 1"):
+    with pytest.raises(ValueError, match="a reward must be 0 or 1, got"):
         belief.observe([0, 1], [1.0, reward])
     with pytest.raises(ValueError, match="sums must be whole numbers from 0 to counts for a Beta belief"):
         belief.observe_all([1, 0, 0, 0, 0], [reward, 0, 0, 0, 0])

@@ -80,7 +80,7 @@ def test_a_broken_csv_is_refused_with_its_line_and_the_remedy(csv, content, mess
 
 
 def test_a_column_that_is_not_there_is_refused_with_those_that_are(csv):
-    with pytest.raises(ValueError, match=r"sites\.csv: expected a column 'z' in the header, but its columns are x, y"):
+    with pytest.raises(ValueError, match=r"sites\.csv: expected a column 'z', but the columns are x, y"):
         numbers(csv("x,y\n1,2\n"), "z")
 
 

@@ -283,7 +283,10 @@ def test_limits_are_those_the_rule_compares(begin):
             "independent arms, mean 1 to 2 ± 3; noise ± 1 to 2",
         ),
         (cb.Correlated(covariance=np.eye(2), noise_variance=1.0), "a covariance of all arms, mean 0 ± 1; noise ± 1"),
-        (cb.Beta(arms=2), "independent arms, rewards 0 or 1"),
+        (
+            cb.Beta(successes=[0.5, 2.0], failures=3.0, arms=2),
+            "independent arms, rewards 0 or 1; assumed of each: successes 0.5 to 2, failures 3",
+        ),
         (
             cb.Correlated(
                 kernel=4 * cb.RationalQuadratic(30.0, distance="chordal", alpha=2.0),

@@ -29,12 +29,18 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
 HEADINGS = {
     "latitude": ("lat",),
     "longitude": ("lon", "long", "lng"),
-    "name": ("plot",),
+    "name": ("plot", "site"),
 }
 """Other headings that a column may have, if there is none of the name that it has here."""
 
-GRID = (("col", "row"), ("column", "row"))
+GRID = (("col", "row"), ("column", "row"), ("easting", "northing"))
 """Other headings of x and y, if there is no x; both or none."""
+
+TAKEN = (
+    "name (or plot, site), and where it lies: x and y (or col and row, easting and northing), x, or latitude and "
+    "longitude (or lat and lon)"
+)
+"""What headings are taken, in words."""
 
 AXES = (("latitude", "longitude"), ("x", "y"), ("x",))
 """Columns that say where the rows lie, those taken first where there are several."""
@@ -102,12 +108,17 @@ def numeric_column(columns: Columns, name: str, path: str | os.PathLike[str]) ->
     """Return a column as finite numbers."""
     heading = columns.heading(name)
     if heading is None:
-        known = ", ".join(columns)
-        raise ValueError(
-            f"{path}: expected a column {name!r} in the header, but its columns are {known}. Rename one or add it."
-        )
+        raise missing_column(columns, name, str(path))
     column = with_points(columns, heading, path)
     return np.array([finite_number(text, f"{path}, line {line}: column {heading!r}") for line, text in column])
+
+
+def missing_column(columns: Columns, name: str, where: str) -> ValueError:
+    """Return the error of a file that lacks a column: the columns it has, and all that are taken for those of arms."""
+    place = name in HEADINGS or name in ("x", "y")
+    taken = f" Taken are {TAKEN}." if place else ""
+    found = ", ".join(columns)
+    return ValueError(f"{where}: expected a column {name!r}, but the columns are {found}. Rename one or add it.{taken}")
 
 
 def number_or_text(columns: Columns, heading: str, path: str | os.PathLike[str]) -> list[float | str | None]:

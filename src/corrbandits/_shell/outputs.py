@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import signal
@@ -23,6 +24,13 @@ GRACE_SECONDS = 60.0
 
 STALE_SECONDS = 86_400.0
 """And after this in any case: on some shared disks nobody can see who holds a file."""
+
+REMEDIES = {
+    errno.ENOSPC: "Make room there, or name another directory.",
+    errno.EDQUOT: "Make room there, or name another directory.",
+    errno.ENOENT: "Make the directory, or name another.",
+}
+"""What to do about a file that cannot be written, by the number of the error."""
 
 _WAITING = re.compile(rf"\.(.*\.)?[0-9a-f]{{32}}{re.escape(PARTIAL)}")
 
@@ -60,9 +68,8 @@ class Results:
             if not locked:
                 file.close()
         except OSError as error:
-            raise OSError(
-                f"{place} cannot be written: {error.strerror}. Make room there, or name another directory."
-            ) from error
+            remedy = REMEDIES.get(error.errno or 0, "Name another directory.")
+            raise OSError(f"{place} cannot be written: {error.strerror}. {remedy}") from error
 
     def put_in_place(self) -> None:
         """Rename every file into its place; Ctrl-C waits until all are there."""

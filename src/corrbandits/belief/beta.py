@@ -10,7 +10,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import Belief, number_of_arms
+from corrbandits.belief.base import Belief, number_of_arms, span
 
 
 @final
@@ -81,7 +81,8 @@ class Beta(Belief):
 
     def in_words(self) -> str:
         """Return what is believed, in a few words."""
-        return "independent arms, rewards 0 or 1"
+        counts = f"successes {span(self._prior_successes)}, failures {span(self._prior_failures)}"
+        return f"independent arms, rewards 0 or 1; assumed of each: {counts}"
 
     def _same_prior(self, other: Beta) -> bool:
         return np.array_equal(self._prior_successes, other._prior_successes) and np.array_equal(
@@ -93,7 +94,7 @@ class Beta(Belief):
         """Return a reward, 0 or 1; refuse another."""
         r = super().checked_reward(reward)
         if r not in (0.0, 1.0):
-            raise ValueError(f"a Beta belief takes rewards 0 or 1, got {r:g}.")
+            raise ValueError(f"a reward must be 0 or 1, got {r:g}: the prior is of rewards 0 and 1.")
         return r
 
     def observe_all(self, counts: Any, sums: Any) -> Self:

@@ -81,8 +81,10 @@ def load(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     if head.get("events") == len(bodies) == 0:
         raise ValueError(f"{path}: expected a study with one event at least, got none. Name another file.")
     if len(bodies) != head.get("events"):
+        more = isinstance(head.get("events"), int) and len(bodies) > head["events"]
+        why = "it has more lines than it should" if more else "the file was cut"
         raise ValueError(
-            f"{path}: expected {head.get('events')!r:.20} events, got {len(bodies)}: the file was cut. Export it again."
+            f"{path}: expected {head.get('events')!r:.20} events, got {len(bodies)}: {why}. Export it again."
         )
     if "digest" in head and digests("", bodies)[-1] != head["digest"]:  # exports of 0.1.0 have none
         raise ValueError(
@@ -118,13 +120,13 @@ def _within(event: Data, name: str) -> Any:
     return prior.get(name) if isinstance(prior, dict) else None
 
 
-def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: float) -> list[str]:
-    """Return the events of a study with another prior or policy, and with all trials as they stand."""
+def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: float, *, copy_of: str) -> list[str]:
+    """Return the events of a copy of a study with another prior or policy, and with all trials as they stand."""
     before = ledger.settings
     recipe = ledger.recipe if prior is None else Recipe.of(prior)
     settings = replace(before, recipe=recipe, policy=policy or before.policy, arms=ledger.arms)
     keys = {trial: key for key, trial in ledger.keys.items()}
-    events = [settings.event() | {"at": at}]
+    events = [settings.event() | {"copy_of": copy_of, "at": at}]
     for trial, entry in enumerate(ledger.trials, 1):
         key = {"key": keys[trial]} if trial in keys else {}
         events += _carried(trial, entry, key)

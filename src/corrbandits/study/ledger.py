@@ -44,6 +44,7 @@ class Ledger:
             event = parsed(created)
             self.settings = Settings.from_event(event)
             self.created = time_of(event)
+            self.copy_of = checks.text("copy_of", event["copy_of"]) if "copy_of" in event else None
         except UNREADABLE as error:
             raise ValueError(f"event 1 cannot be read: {error} It is {created[:80]!r}.") from error
         self.recipe, self.arms = self.settings.recipe, self.settings.arms

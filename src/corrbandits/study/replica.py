@@ -19,6 +19,7 @@ from corrbandits.study.events import parsed, written
 from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other
 from corrbandits.study.journal.protocol import JournalError, JournalProtocol, Taken
 from corrbandits.study.ledger import Ledger
+from corrbandits.study.refusal import RefusedError
 from corrbandits.study.trial import Entry, Trial
 
 Events = list[Data]
@@ -117,7 +118,8 @@ class Replica:
         number = self.ledger.number_of(trial)
         entry = self.ledger.entry(number)
         if entry.carried:
-            raise ValueError(f"trial {number} was chosen in the study that this one is a copy of. Ask that one.")
+            first = "the study" if self.ledger.copy_of is None else f"{self.ledger.copy_of!r:.200}, the study"
+            raise ValueError(f"trial {number} was chosen in {first} that this one is a copy of: explain it there.")
         if entry.asked is None:
             raise ValueError(f"trial {number} was observed, not asked for: it was not chosen. Name one that was.")
         return entry, _chosen_from(events, number, entry.seen)
@@ -180,7 +182,7 @@ class Asking:
         once = not self._replica.ledger.settings.repeat
         for k in range(self._count):
             if at.candidates is not None and not at.candidates.size:
-                raise ValueError(self._too_many(k, once=once))
+                raise self._too_many(k, once=once)
             arm = at.choose()
             apart: Data = {"apart": k} if k and not once and not self._repeats else {}
             events.append({"event": "asked", "trial": at.trial, "arm": arm, **apart, **common})
@@ -188,15 +190,18 @@ class Asking:
         events[0]["key"] = key
         return events
 
-    def _too_many(self, left: int, *, once: bool) -> str:
+    def _too_many(self, left: int, *, once: bool) -> ValueError:
         if once:
-            return (
-                f"each arm may be tried once, and of those allowed {left} are left, but {self._count} were "
-                "asked for. Ask for fewer, add arms, or stop: best says what was found."
+            return ValueError(
+                f"each arm may be tried once: asked for {self._count}, left of those allowed {left}. Ask for fewer, "
+                "add arms, or stop: best says what was found."
             )
-        return (
-            f"trials of one ask are of different arms, of which there are {left} here, but {self._count} were asked "
-            "for. Ask for fewer, or say that repeats are welcome: repeats=True, or --repeats."
+        return RefusedError(
+            f"trials of one ask must be of different arms: asked for {self._count}, there are {left}. Ask for fewer.",
+            "If repeats are welcome, {call}.",
+            "ask",
+            n=self._count,
+            repeats=True,
         )
 
 

@@ -369,7 +369,8 @@ class Study:
         _refuse_other_types(prior, policy)
         if prior is None and policy is None:
             return self._enrolled(where, name, self._replica.events())
-        return self._enrolled(where, name, exchange.begun_anew(self.snapshot().ledger, prior, policy, now()))
+        copied = exchange.begun_anew(self.snapshot().ledger, prior, policy, now(), copy_of=self.name)
+        return self._enrolled(where, name, copied)
 
     def delete(self) -> None:
         """Delete the study with all its events, for everybody. Export it first if it may be needed again."""

@@ -35,7 +35,7 @@ def tell_from(study: Study, path: Path, *, as_json: bool) -> None:
     from corrbandits.study.setup import read_rewards
 
     found, now = read_rewards(path, needs="trial"), study.snapshot()
-    for row in found.rows:
+    for row in sorted([*found.rows, *found.awaited], key=lambda row: row.line):
         if row.trial is None or row.name is None or not 1 <= row.trial <= len(now.trials):
             continue  # an unknown trial is refused below
         name = now.trial(row.trial).name
@@ -45,7 +45,7 @@ def tell_from(study: Study, path: Path, *, as_json: bool) -> None:
                 "Correct one of them. Nothing was recorded."
             )
     rewards = [(row.trial or 0, row.reward) for row in found.rows]
-    new = _recorded(path, found, lambda advanced: study.tell_all(rewards, advanced=advanced))
+    new = _recorded(study, path, found, lambda advanced: study.tell_all(rewards, advanced=advanced))
     _say_recorded(study.snapshot(), "told", path, found, new, as_json=as_json)
 
 
@@ -55,33 +55,37 @@ def observe_from(study: Study, path: Path, key: str | None, *, as_json: bool) ->
 
     found, file = read_rewards(path, needs="name"), path.name if key is None else key
     rewards = [(row.name or "", row.reward, row.key or f"{file}:{row.line}") for row in found.rows]
-    new = _recorded(path, found, lambda advanced: study.observe_all(rewards, advanced=advanced))
+    new = _recorded(study, path, found, lambda advanced: study.observe_all(rewards, advanced=advanced))
     _say_recorded(study.snapshot(), "observed", path, found, new, as_json=as_json)
 
 
-def _recorded(path: Path, found: Rewards, record: Callable[[Advanced], int]) -> int:
+def _recorded(study: Study, path: Path, found: Rewards, record: Callable[[Advanced], int]) -> int:
     """Record rewards with a progress bar; name the line of one that is refused."""
     from corrbandits._shell import progress
     from corrbandits.study.batch import BadRowError
+    from corrbandits.study.refusal import RefusedError
 
     try:
         with progress.bar(len(found.rows), label="checking rewards") as advanced:
             return record(advanced)
     except BadRowError as error:
-        reason = f"{path}, line {found.rows[error.row].line}: {error.reason} Nothing was recorded."
-        raise ValueError(reason) from error
+        cause, nothing = error.__cause__, "Nothing was recorded."
+        reason = f"{error.reason} {nothing}"
+        if isinstance(cause, RefusedError):
+            reason = cause.for_shell(study.name, nothing)
+        raise ValueError(f"{path}, line {found.rows[error.row].line}: {reason}") from error
 
 
 def _say_recorded(snapshot: Snapshot, did: str, path: Path, found: Rewards, new: int, *, as_json: bool) -> None:
     """Say how many rewards were new, were there already, or are yet to come, and which arms surprise."""
-    already, waiting = len(found.rows) - new, len(snapshot.open_trials)
+    already, without, waiting = len(found.rows) - new, len(found.awaited), len(snapshot.open_trials)
     surprises = snapshot.surprises() if new else []
     if as_json:
-        counts = {"recorded": new, "already": already, "without_reward": found.without, "open": waiting}
+        counts = {"recorded": new, "already": already, "without_reward": without, "open": waiting}
         rest = {"surprises": [{"arm": one.arm, "name": one.name, "z": one.z} for one in surprises]}
         document({"study": snapshot.name, "did": did, "file": str(path), **counts, **rest})
         return
-    say(f"{path}: {did} {new:,}, there already {already:,}, without a reward yet {found.without:,}; {waiting:,} open")
+    say(f"{path}: {did} {new:,}, there already {already:,}, without a reward yet {without:,}; {waiting:,} open")
     if surprises:
         from corrbandits.study.report.sentences import surprise_in_words
 

@@ -30,7 +30,7 @@ Db = Annotated[
     str | None,
     typer.Option("--db", envvar="CORRBANDITS_DB", show_envvar=False, metavar="URL", help="A file, or postgresql://..."),
 ]
-Key = Annotated[str | None, typer.Option(help="Such as a receipt's number: done once, if said again.")]
+Key = Annotated[str | None, typer.Option(help="Such as a receipt's number: given again, the same is done once.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Sheet = Annotated[Path, typer.Option("--arms", help="A CSV with columns name, x, y, ...", metavar="FILE")]
 Mean = Annotated[str | None, typer.Option(help="Mean reward expected; or a column prior_mean.", metavar="NUMBER|RANGE")]

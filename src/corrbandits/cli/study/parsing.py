@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -149,10 +150,16 @@ def naming_options() -> Iterator[None]:
         raise ValueError(option_names(str(error))) from error
 
 
-def refuse_existing(path: Path, *, replace: bool) -> None:
-    """Refuse to overwrite a file, unless that was said."""
+def refuse_place(path: Path, *, replace: bool) -> None:
+    """Refuse a file that could not be written, before anything is done; and to overwrite one, unless that was said."""
+    if path.is_dir():
+        raise ValueError(f"{path} must be a file or not be there, but it is a folder. Name a file in it.")
     if path.exists() and not replace:
         raise ValueError(f"{path} exists and stays as it is. Name another file, or say --replace.")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path} must lie in a folder that there is, got {path.parent}. Make it, or name another.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"{path} must be a file that may be written, but it may not. Name another.")
 
 
 def quoted(name: str) -> str:

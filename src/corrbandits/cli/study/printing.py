@@ -44,16 +44,21 @@ def say_created(snapshot: Snapshot, remarks: Sequence[str] = (), *, as_json: boo
     say(f"Next: corrbandits study ask {quoted(snapshot.name)}")
 
 
-def say_done(snapshot: Snapshot, did: str, number: int, *, as_json: bool) -> None:
-    """Say what was done to a trial, the reward that counts, and whether it surprises."""
+def say_done(snapshot: Snapshot, did: str, number: int, *, already: bool = False, as_json: bool) -> None:
+    """Say what was done to a trial, or had been already, the reward that counts, and what to look at."""
     if as_json:
         from corrbandits.study.report import data
 
-        document(data.done(snapshot, did, number))
+        document(data.done(snapshot, did, number) | {"already": already})
         return
     trial, reward = snapshot.trial(number), snapshot.reward(number)
     value = "" if reward is None else f": {exact(reward)}"
-    say(f"trial {number} ({trial.name}) {did}{value}; {len(snapshot.open_trials):,} open")
+    what = "was there already" if already else did
+    say(f"trial {number} ({trial.name}) {what}{value}; {len(snapshot.open_trials):,} open")
+    if reward is not None and not snapshot.settings.repeat:
+        for again in (other.number for other in snapshot.open_trials if other.arm == trial.arm):
+            cancel = f"corrbandits study cancel {quoted(snapshot.name)} {again}"
+            say(f"Trial {again} of the same arm is open, and no arm is to be tried twice. Cancel it: {cancel}")
     surprise = snapshot.surprise(number)
     if surprise is not None:
         from corrbandits.study.report.sentences import surprise_in_words

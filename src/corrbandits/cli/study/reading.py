@@ -15,7 +15,7 @@ from corrbandits.cli.study.parsing import (
     number_or_none,
     opened,
     quoted,
-    refuse_existing,
+    refuse_place,
     trial_number,
 )
 from corrbandits.cli.study.printing import document, history_table, say, studies_table
@@ -141,7 +141,7 @@ def history(
     from corrbandits.study.report import data
 
     if csv is not None:
-        refuse_existing(csv, replace=replace)
+        refuse_place(csv, replace=replace)
     with opened(db, name) as study:
         now = study.snapshot()
     if csv is not None:

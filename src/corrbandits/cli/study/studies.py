@@ -18,7 +18,7 @@ from corrbandits.cli.study.parsing import (
     number_or_range,
     opened,
     option_names,
-    refuse_existing,
+    refuse_place,
     seconds,
 )
 from corrbandits.cli.study.parsing import parameters as parsed_parameters
@@ -129,7 +129,7 @@ def export(
 ) -> None:
     """Write a whole study to one file, for `import`."""
     path = Path(f"{harmless(name)}.jsonl") if file is None else file
-    refuse_existing(path, replace=replace)
+    refuse_place(path, replace=replace)
     with opened(db, name) as study:
         study.export(path)
     document({"study": name, "file": str(path)}) if as_json else say(f"{name} is in {path}.")
@@ -171,7 +171,7 @@ def add_arms(
     if as_json:
         document({"study": name, "arms": count, "added": sheet.count})
     else:
-        say(f"{name} has {count:,} arms now: {sheet.count:,} were added.")
+        say(f"{sheet.count:,} arm{'s'[: sheet.count - 1]} added; {name} has {count:,} now.")
 
 
 def copy(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corrbandits.cli.study.options import Db, Json, Key, Name, Number, Replace, Reward, Source
-from corrbandits.cli.study.parsing import number, opened, quoted, refuse_existing, trial_number
+from corrbandits.cli.study.parsing import number, opened, quoted, refuse_place, trial_number
 from corrbandits.cli.study.printing import document, say, say_done, trials_table
 
 if TYPE_CHECKING:
-    from corrbandits.study import Study
+    from corrbandits.study import Snapshot, Study
     from corrbandits.study.arms import Arms
 
 
@@ -39,7 +39,7 @@ def ask(
     Those asked for at once are of different arms. @FILE takes the arms from the column `name` of a CSV file.
     """
     if csv is not None:
-        refuse_existing(csv, replace=replace)
+        refuse_place(csv, replace=replace)
     with opened(db, name) as study:
         within = _within_reach(study, allowed, excepted)
         trials = study.ask(1 if count is None else count, allowed=within, repeats=repeats, key=key)
@@ -90,14 +90,20 @@ def tell(
         return
     if len(words) != (2 if arm is None else 1):
         expected = "TRIAL REWARD" if arm is None else "--arm ARM REWARD"
-        raise ValueError(f"after the study must come {expected}, or --from FILE, got {' '.join(words) or 'nothing'}.")
+        given = [*words, *([] if arm is None else ["--arm", arm])]
+        missing = "; the reward is missing" if len(words) == (arm is None) else ""
+        got = f"got {' '.join(given) or 'nothing'}{missing if given else ''}"
+        raise ValueError(f"after the study must come {expected}, or --from FILE, {got}.")
     value = number("a reward", words[-1])
     which = trial_number(words[0]) if arm is None else None
     with opened(db, name) as study:
+        before = study.snapshot()
         if which is None:
-            which = study.snapshot().open_trial(arm or "").number
+            which = before.open_trial(arm or "").number
+        _refuse_an_arm(before, which, words)
+        already = before.reward(which) is not None
         study.tell(which, value)
-        say_done(study.snapshot(), "told", which, as_json=as_json)
+        say_done(study.snapshot(), "told", which, already=already, as_json=as_json)
 
 
 def observe(
@@ -125,8 +131,9 @@ def observe(
         raise ValueError(f"after the study must come ARM REWARD, or --from FILE, got {arm or 'nothing'}.")
     value = number("a reward", reward)
     with opened(db, name) as study:
+        already = key is not None and key in study.snapshot().ledger.keys
         trial = study.observe(arm, value, key=key)
-        say_done(study.snapshot(), "observed", trial.number, as_json=as_json)
+        say_done(study.snapshot(), "observed", trial.number, already=already, as_json=as_json)
 
 
 def amend(name: Name, trial: Number, reward: Reward, db: Db = None, as_json: Json = False) -> None:
@@ -153,6 +160,17 @@ def retract(name: Name, trial: Number, db: Db = None, as_json: Json = False) -> 
         say_done(study.snapshot(), "retracted", which, as_json=as_json)
 
 
+def _refuse_an_arm(snapshot: Snapshot, trial: int, words: list[str]) -> None:
+    """Refuse a number that is no trial's but an arm's name, and name the command for that."""
+    known = len(snapshot.trials)
+    if trial > known and words[0] in map(snapshot.arms.name, range(snapshot.arms.count)):
+        command = f"corrbandits study tell {quoted(snapshot.name)} --arm {' '.join(map(quoted, words))}"
+        raise ValueError(
+            f"a trial must be one of the study's ({f'1 to {known:,}' if known else 'none yet'}), got {words[0]}. There "
+            f"is an arm {words[0]!r}: {command}"
+        )
+
+
 def _refuse_words(words: list[str]) -> None:
     if words:
         raise ValueError(f"rewards must come from the file or from the command, got both: {' '.join(words)!r:.60}.")
@@ -172,7 +190,7 @@ def _within_reach(study: Study, allowed: list[str] | None, excepted: list[str] |
 
 def _names(arms: Arms, given: list[str]) -> list[str]:
     """Return the names of arms; @FILE stands for those of a file, unless an arm is called so."""
-    from corrbandits._shell.csv import read_columns
+    from corrbandits._shell.csv import missing_column, read_columns
 
     known, names = set(arms.names or ()), []
     for text in given:
@@ -181,6 +199,6 @@ def _names(arms: Arms, given: list[str]) -> list[str]:
             continue
         columns = read_columns(text[1:])
         if (heading := columns.heading("name")) is None:
-            raise ValueError(f"{text[1:]}, line 1: expected a column 'name', got {', '.join(columns)}. Add it.")
+            raise missing_column(columns, "name", f"{text[1:]}, line 1")
         names += [name for _, name in columns[heading]]
     return names

@@ -9,6 +9,7 @@ key       if nobody had asked for it: what it is known by, so that it counts onc
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 @final
 @dataclass(frozen=True)
 class Reward:
-    """A row of a file, and the line it begins on."""
+    """A row of a file, and the line it begins on; NaN where there is no reward yet."""
 
     line: int
     reward: float
@@ -34,10 +35,10 @@ class Reward:
 @final
 @dataclass(frozen=True)
 class Rewards:
-    """The rows of a file that have a reward, and how many have none yet."""
+    """The rows of a file that have a reward, and those that have none yet."""
 
     rows: list[Reward]
-    without: int
+    awaited: list[Reward]
 
 
 def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
@@ -51,18 +52,17 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
             )
     heading = str(columns.heading("reward"))
     rewards = with_points(columns, heading, path)
-    rows = [
-        Reward(
-            line,
-            finite_number(text, f"{path}, line {line}: column {heading!r}"),
-            _trial(_entry(columns, "trial", k), f"{path}, line {line}") if needs == "trial" else None,
-            _entry(columns, "name", k),
-            _entry(columns, "key", k),
-        )
-        for k, (line, text) in enumerate(rewards)
-        if text.strip()
-    ]
-    return Rewards(rows, len(rewards) - len(rows))
+    rows, awaited = [], []
+    for k, (line, text) in enumerate(rewards):
+        trial, where = _entry(columns, "trial", k), f"{path}, line {line}"
+        known = {column: _entry(columns, column, k) for column in ("name", "key")}
+        if text.strip():
+            number = _trial(trial, where) if needs == "trial" else None
+            rows.append(Reward(line, finite_number(text, f"{where}: column {heading!r}"), number, **known))
+        else:
+            asked = int(trial) if needs == "trial" and trial and _WHOLE.fullmatch(trial) else None
+            awaited.append(Reward(line, math.nan, asked, **known))
+    return Rewards(rows, awaited)
 
 
 def _trial(text: str | None, where: str) -> int:

@@ -19,7 +19,15 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from corrbandits._core.checks import Array
-from corrbandits._shell.csv import SEPARATORS, Columns, number_or_text, numeric_column, places, read_columns
+from corrbandits._shell.csv import (
+    SEPARATORS,
+    Columns,
+    missing_column,
+    number_or_text,
+    numeric_column,
+    places,
+    read_columns,
+)
 from corrbandits.study.arms import checked_name
 
 PRIOR = ("prior_mean", "prior_sd", "prior_successes", "prior_failures")
@@ -66,19 +74,17 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
 def _remarks(taken: dict[str, str], separator: str) -> tuple[str, ...]:
     """Return what was understood of a file that is not written as ours are."""
     renamed = [
-        f"{heading} for {name}" for name, heading in taken.items() if heading.casefold().replace(" ", "_") != name
+        f"{heading} as {name}" for name, heading in taken.items() if heading.casefold().replace(" ", "_") != name
     ]
-    apart = [f"entries apart by {SEPARATORS[separator]}"] if separator != "," else []
-    return (f"Of the file was taken: {', '.join(apart + renamed)}.",) if apart or renamed else ()
+    apart = [f"separated by {SEPARATORS[separator]}"] if separator != "," else []
+    return (f"Read from the file: {'; '.join(apart + renamed)}.",) if apart or renamed else ()
 
 
 def _names(columns: Columns, path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     """Return the heading of the names, and the names."""
     heading = columns.heading("name")
     if heading is None:
-        raise ValueError(
-            f"{path}, line 1: expected a column 'name', but the columns are {', '.join(columns)}. Rename one or add it."
-        )
+        raise missing_column(columns, "name", f"{path}, line 1")
     lines: dict[str, int] = {}
     for line, text in columns[heading]:
         try:

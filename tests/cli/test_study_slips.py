@@ -1,0 +1,147 @@
+"""`corrbandits study` after a slip: nothing is done by half, and what is said leads on."""
+
+import subprocess
+
+import pytest
+
+import corrbandits as cb
+from tests.support.shell import CREATE, PROGRAM, default_database, environment
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_asked(ok, answer, refused, tmp_path):
+    ok(*CREATE)
+    (tmp_path / "folder").mkdir()
+    for command in (("ask", "meadow", "-n", "2", "--csv"), ("export", "meadow"), ("history", "meadow", "--csv")):
+        said = refused(*command, "nowhere/file.csv")
+        assert "there is, got nowhere. Make it, or name another." in said
+        assert "Make room" not in said
+        said = refused(*command, "folder")
+        assert "it is a folder" in said
+        assert "--replace" not in said
+    assert answer("history", "meadow")["trials"] == []
+    assert "it is a folder" in refused("export", "meadow", "folder", "--replace")
+
+
+def test_no_folder_is_not_a_lack_of_room(tmp_path):
+    lost = pytest.raises(OSError, match=r"No such file or directory\. Make the directory, or name another\.")
+    with cb.Study.create(tmp_path / "s.db", "s", prior=cb.Beta(arms=2), policy=cb.Thompson()) as study, lost:
+        study.to_csv(tmp_path / "nowhere" / "s.csv")
+
+
+def test_an_arm_whose_name_is_a_number_is_not_taken_for_a_trial_without_a_word(ok, refused, tmp_path):
+    (tmp_path / "numbers.csv").write_text("name,x,y\n100,0,0\n200,1,0\n")
+    ok("create", "t", "--arms", "numbers.csv", "--noise-sd", "1")
+    ok("ask", "t", "--allowed", "100")
+    said = refused("tell", "t", "100", "31")
+    assert "There is an arm '100': corrbandits study tell t --arm 100 31" in said
+    ok("tell", "t", "--arm", "100", "31")
+    assert "There is an arm" not in refused("tell", "t", "300", "31")
+
+
+def test_a_late_reward_of_an_arm_that_was_asked_for_again_names_the_other_trial(ok, answer, tmp_path):
+    (tmp_path / "two.csv").write_text("name,x\na,0\nb,1\n")
+    ok("create", "t", "--arms", "two.csv", "--noise-sd", "1", "--once", "--timeout", "36h")
+    with cb.Study.open(default_database(tmp_path), "t") as study:
+        study.ask(allowed=["a"])
+        study._replica.record(lambda _: [{"event": "expired", "trial": 1}])
+        study.ask(allowed=["a"])
+    out = " ".join(ok("tell", "t", "1", "3").split())
+    assert "Trial 2 of the same arm is open, and no arm is to be tried twice." in out
+    assert out.endswith("Cancel it: corrbandits study cancel t 2")
+    ok("cancel", "t", "2")
+    assert "same arm" not in ok("tell", "t", "1", "3")
+
+
+def test_what_is_done_again_is_said_to_have_been_there(ok, answer):
+    ok(*CREATE)
+    ok("ask", "meadow")
+    assert "told: 31" in ok("tell", "meadow", "1", "31")
+    assert "was there already: 31" in ok("tell", "meadow", "1", "31")
+    assert "observed: 5" in ok("observe", "meadow", "p11", "5", "--key", "k1")
+    assert "was there already: 5" in ok("observe", "meadow", "p11", "5", "--key", "k1")
+    again = answer("observe", "meadow", "p11", "5", "--key", "k1")
+    assert (again["did"], again["already"], again["trial"]) == ("observed", True, 2)
+    assert answer("observe", "meadow", "p11", "5")["already"] is False
+
+
+def test_a_reward_that_is_missing_is_named(ok, refused):
+    ok(*CREATE)
+    ok("ask", "meadow")
+    assert "the reward is missing" in refused("tell", "meadow", "--arm", "p00")
+    assert "the reward is missing" in refused("tell", "meadow", "1")
+    assert "missing" not in refused("tell", "meadow")
+
+
+def test_a_file_with_a_line_too_many_was_not_cut(ok, refused, tmp_path):
+    ok(*CREATE)
+    ok("export", "meadow", "m.jsonl")
+    lines = (tmp_path / "m.jsonl").read_text().splitlines()
+    (tmp_path / "m.jsonl").write_text("\n".join([*lines, lines[-1]]))
+    said = refused("import", "m.jsonl", "--name", "new")
+    assert "more lines than it should" in said
+    assert "cut" not in said
+    (tmp_path / "m.jsonl").write_text(lines[0])
+    assert "was cut" in refused("import", "m.jsonl", "--name", "new")
+
+
+def test_a_copy_says_which_study_can_explain(ok, refused):
+    ok(*CREATE)
+    ok("ask", "meadow")
+    ok("copy", "meadow", "other", "--noise-sd", "3")
+    said = refused("explain", "other", "1")
+    assert "trial 1 was chosen in 'meadow', the study that this one is a copy of: explain it there." in said
+    ok("explain", "meadow", "1")
+
+
+def test_what_a_file_is_refused_for_is_a_command_too(ok, refused, tmp_path):
+    ok(*CREATE)
+    ok("observe", "meadow", "p11", "5", "--key", "k1")
+    (tmp_path / "r.csv").write_text("name,reward,key\np11,6,k1\n")
+    said = " ".join(refused("observe", "meadow", "--from", "r.csv").split())
+    assert "r.csv, line 2: an observation with the key 'k1' is there" in said
+    assert said.endswith("Nothing was recorded. If the first is wrong: corrbandits study amend meadow 1 REWARD")
+    assert "amend(" not in said
+
+
+def test_more_than_there_are_names_a_command_that_works(ok, refused, tmp_path):
+    ok(*CREATE)
+    said = refused("ask", "meadow", "-n", "13").strip()
+    assert "asked for 13, there are 12" in said
+    command = said.partition("If repeats are welcome: ")[2]
+    assert command == "corrbandits study ask -n 13 --repeats meadow"
+    done = subprocess.run([PROGRAM, *command.split()[1:]], cwd=tmp_path, capture_output=True, env=environment(tmp_path))
+    assert (done.returncode, done.stderr) == (0, b"")
+    called = pytest.raises(ValueError, match=r"If repeats are welcome, ask\(n=13, repeats=True\)\.$")
+    with cb.Study.open(default_database(tmp_path), "meadow") as study, called:
+        study.ask(13)
+
+
+def test_the_plot_is_compared_in_rows_without_a_reward_too(ok, answer, refused, tmp_path):
+    ok(*CREATE)
+    names = [trial["name"] for trial in answer("ask", "meadow", "-n", "2")["trials"]]
+    (tmp_path / "plan.csv").write_text(f"trial,name,reward\n1,{names[0]},30\n2,{names[0]},\n")
+    said = refused("tell", "meadow", "--from", "plan.csv")
+    assert f"line 3: trial 2 is of {names[1]!r}, but the row says {names[0]!r}" in " ".join(said.split())
+    assert len(answer("show", "meadow")["open"]) == 2
+
+
+def test_a_study_of_zeros_and_ones_speaks_of_rewards_and_says_what_it_assumes(ok, refused):
+    made = ok("create", "b", "--arms", "sites.csv", "--rewards", "bernoulli", "--successes", "2", "--failures", "3.5")
+    assert "assumed of each: successes 2, failures 3.5" in made
+    ok("ask", "b")
+    said = refused("tell", "b", "1", "0.5")
+    assert "a reward must be 0 or 1, got 0.5" in said
+    assert "belief" not in said
+
+
+def test_sites_and_eastings_are_taken_and_what_is_taken_is_said(ok, answer, refused, tmp_path):
+    (tmp_path / "field.csv").write_text("Site;Easting;Northing\nford;10;20\nridge;30;40\n")
+    made = answer("create", "f", "--arms", "field.csv", "--noise-sd", "1")
+    read = "Read from the file: separated by semicolons; Site as name; Easting as x; Northing as y."
+    assert made["remarks"][0] == read
+    assert answer("ask", "f")["trials"][0]["coordinates"] == {"x": 10.0, "y": 20.0}
+    (tmp_path / "field.csv").write_text("id,far,wide\nford,10,20\n")
+    said = " ".join(refused("create", "g", "--arms", "field.csv", "--noise-sd", "1").split())
+    assert "the columns are id, far, wide" in said
+    for word in ("plot", "site", "col and row", "easting and northing", "lat and lon"):
+        assert word in said

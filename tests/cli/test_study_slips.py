@@ -145,3 +145,25 @@ def test_sites_and_eastings_are_taken_and_what_is_taken_is_said(ok, answer, refu
     assert "the columns are id, far, wide" in said
     for word in ("plot", "site", "col and row", "easting and northing", "lat and lon"):
         assert word in said
+
+
+def test_a_mistyped_reward_in_a_file_is_named_with_its_line_and_others_are_not(ok, answer, tmp_path):
+    ok("create", "m", *CREATE[2:], "--prior-mean", "40", "--prior-sd", "10")
+    rows = [f"p{k}{j},{40 + k + j / 10}" for k in range(4) for j in range(3)]
+    rows[4] = rows[4].split(",")[0] + ",400"
+    (tmp_path / "week.csv").write_text("\n".join(["name,reward", *rows]))
+    said = " ".join(ok("observe", "m", "--from", "week.csv").split())
+    assert said.count("WARNING") == 1
+    assert (
+        "Perhaps it was mistyped in trial 5 (line 6 of week.csv). If it is wrong: corrbandits study amend m 5" in said
+    )
+    assert len(answer("show", "m")["warnings"]) == 1
+    ok("amend", "m", "5", "41")
+    assert answer("show", "m")["warnings"] == []
+
+
+def test_best_says_that_there_is_no_reward_yet(ok):
+    ok(*CREATE, "--prior-mean", "30", "--prior-sd", "5")
+    ok("ask", "meadow")
+    assert ok("best", "meadow") == "no reward yet.\n"
+    assert "the best so far" not in ok("show", "meadow")

@@ -1,6 +1,7 @@
 """What a study finds: the best arm, the noise, surprises; arms added later; rewards and arms of any kind."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -249,3 +250,53 @@ def test_100_000_arms(begin):
     assert bits(again.belief) == bits(study.belief)
     with pytest.raises(ValueError, match="arms may be the best"):
         again.best()
+
+
+def test_one_mistyped_reward_does_not_make_correct_ones_look_wrong(begin):
+    prior = related(kernel=100 * cb.SquaredExponential(3.0), noise_variance=0.01)
+    study = begin(prior=prior)
+    rewards = [30.0, 30.4, 30.9, 400.0, 31.5, 31.6]
+    for arm, reward in enumerate(rewards):
+        study.observe(arm, reward)
+    study.observe(3, 31.2)
+    (found,) = study.surprises()  # with the wrong one among them, its neighbours would be surprises too
+    assert (found.arm, found.trial, found.reward) == (3, 4, 400.0)
+    others = [0, 1, 2, 4, 5]
+    for left in others:  # each by itself, from the others without the wrong one
+        rest = [k for k in others if k != left]
+        without = prior.observe(rest, [rewards[k] for k in rest])
+        assert abs(rewards[left] - without.mean[left]) < 5 * math.sqrt(without.variance[left] + 0.01)
+    with_it = prior.observe([0, 1, 3, 3, 4, 5], [30.0, 30.4, 400.0, 31.2, 31.5, 31.6])
+    assert abs(30.9 - with_it.mean[2]) > 5 * math.sqrt(with_it.variance[2] + 0.01)
+    assert study.snapshot().surprise(3) is None
+    assert study.snapshot().surprise(7) == found  # of the same arm
+    study.amend(1, -700.0)
+    assert {(one.arm, one.trial) for one in study.surprises()} >= {(0, 1), (3, 4)}
+
+
+def test_a_loss_of_nothing_is_said_to_be_0(begin):
+    study = begin(prior=cb.Independent(mean=0.0, variance=1e6, noise_variance=1.0, arms=2), policy=cb.UCL())
+    study.observe(0, 60.0)
+    study.observe(1, 14.0)
+    assert 0 < study.best().expected_loss < 1e-200
+    assert "to stop now would cost 0 ± 0 per trial" in " ".join(study.show().split())
+
+
+def test_a_runner_up_that_differs_looks_different(begin):
+    prior = cb.Independent(mean=[30.0, 30.0 - 3e-8], variance=4.0, noise_variance=4.0)
+    study = begin(prior=prior, policy=cb.UCL())
+    said = str(study.explain(study.ask()))
+    limits = re.findall(r"limit ([\d.]+)", said)
+    assert len(limits) == 2
+    assert limits[0] != limits[1]
+    assert "tied" not in said
+
+
+def test_while_there_is_no_reward_no_arm_is_the_best_so_far(begin):
+    study = begin()
+    study.ask()
+    shown = " ".join(study.show().split())
+    assert "best no reward yet" in shown
+    assert "the best so far" not in shown
+    study.tell(1, 31.0)
+    assert "no reward yet" not in study.show()

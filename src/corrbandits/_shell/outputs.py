@@ -28,6 +28,7 @@ STALE_SECONDS = 86_400.0
 REMEDIES = {
     errno.ENOSPC: "Make room there, or name another directory.",
     errno.EDQUOT: "Make room there, or name another directory.",
+    errno.EFBIG: "Make room there, or name another directory.",
     errno.ENOENT: "Make the directory, or name another.",
 }
 """What to do about a file that cannot be written, by the number of the error."""

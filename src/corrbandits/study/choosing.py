@@ -21,6 +21,9 @@ from corrbandits.study.ledger import Ledger
 from corrbandits.study.settings import Goal
 from corrbandits.study.trial import Entry
 
+DIGITS = 3, 6
+"""Digits of deviations and limits, where more are not needed to tell two of them apart."""
+
 ROUNDING = 1e-9
 """Of a standard deviation: limits that differ by less are taken for tied."""
 
@@ -187,7 +190,8 @@ class Explanation:
         if self.opening:
             text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: the farthest from what was tried"
             return text + (f"\nrunner-up: {second.name}" if second else "\nno other arm could be chosen")
-        text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c)}"
+        digits = _digits(c, second) if second and not self.tied else DIGITS
+        text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c, *digits)}"
         if self.rank is not None:
             text += f"; of all arms number {self.rank} by its limit, {self.mean_rank} by its mean"
         if self.initial:
@@ -195,7 +199,9 @@ class Explanation:
         if self.tied and second:
             others = f"{second.name}: either" if self.tied == 1 else f"{self.tied:,} other arms: any of them"
             text += f"; tied with {others} would have done as well"
-        return text + (f"\nrunner-up: {second.name}, {_said(second)}" if second else "\nno other arm could be chosen")
+        return text + (
+            f"\nrunner-up: {second.name}, {_said(second, *digits)}" if second else "\nno other arm could be chosen"
+        )
 
 
 def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
@@ -244,6 +250,22 @@ def _rank(values: Array, arm: int) -> int:
     return 1 + int(np.count_nonzero(values > values[arm]))
 
 
-def _said(one: Alternative) -> str:
-    limit = "" if one.limit is None else f", limit {number(one.limit, 6)}"
-    return f"mean {number(one.mean, 6)} ± {number(one.deviation)}{limit}"
+def _digits(one: Alternative, other: Alternative) -> tuple[int, int]:
+    """Return with how many digits deviations and limits are written, so that what differs looks different.
+
+    >>> near = [Alternative(0, "a", 1.0, 2.0, limit) for limit in (30.00000041, 30.00000042)]
+    >>> _digits(*near)
+    (3, 10)
+    """
+
+    def needed(first: float | None, second: float | None, least: int) -> int:
+        if first is None or second is None or first == second:
+            return least
+        return next((d for d in range(least, 17) if number(first, d) != number(second, d)), 17)
+
+    return needed(one.deviation, other.deviation, DIGITS[0]), needed(one.limit, other.limit, DIGITS[1])
+
+
+def _said(one: Alternative, deviation: int, limit: int) -> str:
+    compared = "" if one.limit is None else f", limit {number(one.limit, limit)}"
+    return f"mean {number(one.mean, 6)} ± {number(one.deviation, deviation)}{compared}"

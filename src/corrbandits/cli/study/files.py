@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,8 @@ def observe_from(study: Study, path: Path, key: str | None, *, as_json: bool) ->
     from corrbandits.study.setup import read_rewards
 
     found, file = read_rewards(path, needs="name"), path.name if key is None else key
-    rewards = [(row.name or "", row.reward, row.key or f"{file}:{row.line}") for row in found.rows]
+    found = replace(found, rows=[replace(row, key=row.key or f"{file}:{row.line}") for row in found.rows])
+    rewards = [(row.name or "", row.reward, row.key or "") for row in found.rows]
     new = _recorded(study, path, found, lambda advanced: study.observe_all(rewards, advanced=advanced))
     _say_recorded(study.snapshot(), "observed", path, found, new, as_json=as_json)
 
@@ -82,11 +84,20 @@ def _say_recorded(snapshot: Snapshot, did: str, path: Path, found: Rewards, new:
     surprises = snapshot.surprises() if new else []
     if as_json:
         counts = {"recorded": new, "already": already, "without_reward": without, "open": waiting}
-        rest = {"surprises": [{"arm": one.arm, "name": one.name, "z": one.z} for one in surprises]}
+        rest = {"surprises": [{"arm": one.arm, "name": one.name, "z": one.z, "trial": one.trial} for one in surprises]}
         document({"study": snapshot.name, "did": did, "file": str(path), **counts, **rest})
         return
     say(f"{path}: {did} {new:,}, there already {already:,}, without a reward yet {without:,}; {waiting:,} open")
     if surprises:
-        from corrbandits.study.report.sentences import surprise_in_words
+        from corrbandits.study.report.sentences import amend_in_words, surprise_in_words
 
-        say(*(surprise_in_words(one) for one in surprises[:MOST_WARNINGS]))
+        lines = _lines(snapshot, path, found)
+        for one in surprises[:MOST_WARNINGS]:
+            say(surprise_in_words(one), amend_in_words(one, snapshot.name, lines.get(one.trial, "")))
+
+
+def _lines(snapshot: Snapshot, path: Path, found: Rewards) -> dict[int | None, str]:
+    """Return where each trial stands in a file, in words."""
+    keys = snapshot.ledger.keys
+    trials = ((row.trial or keys.get(row.key or ""), row.line) for row in found.rows)
+    return {trial: f" (line {line} of {path})" for trial, line in trials}

@@ -61,10 +61,9 @@ def say_done(snapshot: Snapshot, did: str, number: int, *, already: bool = False
             say(f"Trial {again} of the same arm is open, and no arm is to be tried twice. Cancel it: {cancel}")
     surprise = snapshot.surprise(number)
     if surprise is not None:
-        from corrbandits.study.report.sentences import surprise_in_words
+        from corrbandits.study.report.sentences import amend_in_words, surprise_in_words
 
-        amend = f"If it is wrong: corrbandits study amend {quoted(snapshot.name)} {number} REWARD"
-        say(surprise_in_words(surprise), amend)
+        say(surprise_in_words(surprise), amend_in_words(surprise, snapshot.name))
 
 
 def trials_table(snapshot: Snapshot, trials: Sequence[Trial]) -> None:

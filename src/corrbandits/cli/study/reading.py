@@ -108,7 +108,9 @@ def best(
         document(data.stopping(now, found))
     else:
         enough = {None: "", True: ". That is enough", False: ". That is not yet enough"}[found.enough]
-        say(f"{found.reason.rstrip('.') if found.reason else best_in_words(found.best)}{enough}.")
+        rewards = bool(now.ledger.tally.counts.any())
+        said = found.reason.rstrip(".") if found.reason else best_in_words(found.best, rewards=rewards)
+        say(f"{said}{enough}.")
     if found.enough is False:
         raise typer.Exit(1)
 

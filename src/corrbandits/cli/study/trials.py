@@ -94,16 +94,22 @@ def tell(
         missing = "; the reward is missing" if len(words) == (arm is None) else ""
         got = f"got {' '.join(given) or 'nothing'}{missing if given else ''}"
         raise ValueError(f"after the study must come {expected}, or --from FILE, {got}.")
+    from corrbandits.study.batch import BadRowError
+
     value = number("a reward", words[-1])
     which = trial_number(words[0]) if arm is None else None
     with opened(db, name) as study:
-        before = study.snapshot()
         if which is None:
-            which = before.open_trial(arm or "").number
-        _refuse_an_arm(before, which, words)
-        already = before.reward(which) is not None
-        study.tell(which, value)
-        say_done(study.snapshot(), "told", which, already=already, as_json=as_json)
+            which = study.snapshot().open_trial(arm or "").number
+        try:
+            new = study.tell_all({which: value})  # unlike `tell`, it says whether the reward was new
+            refused = None
+        except BadRowError as error:
+            refused = error.__cause__ or error
+        if refused is not None:  # not within `except`: an error must not be the context of its own cause
+            _refuse_an_arm(study.snapshot(), which, words)
+            raise refused
+        say_done(study.snapshot(), "told", which, already=not new, as_json=as_json)
 
 
 def observe(

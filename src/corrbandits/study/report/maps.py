@@ -66,7 +66,7 @@ def study_map(study: Study) -> Figure:
         else:
             for ax, values, title in zip(axes, (view.mean, view.deviation), TITLES, strict=True):
                 coloured = _plane(view, (places[0], places[1]), values, title, ax)
-                figure.colorbar(coloured, ax=ax, label="reward", shrink=0.85)
+                figure.colorbar(coloured, ax=ax, label=LABELS[title], shrink=0.85)
                 _marks(view, (places[0], places[1]), ax)
         figure.suptitle(cut(study.name, 80), parse_math=False, fontsize=10)
         _legend(figure, view)
@@ -74,6 +74,7 @@ def study_map(study: Study) -> Figure:
 
 
 TITLES = ("mean", "standard deviation")
+LABELS = {"mean": "mean reward", "standard deviation": "standard deviation of the mean reward"}
 
 
 def _view(study: Study) -> _View:
@@ -82,7 +83,8 @@ def _view(study: Study) -> _View:
     known = np.isfinite(belief.variance)
     mean, deviation = np.where(known, belief.mean, np.nan), np.sqrt(np.where(known, belief.variance, np.nan))
     sign = 1.0 if now.settings.goal == "max" else -1.0
-    best = int(np.where(known, sign * belief.mean, -np.inf).argmax()) if known.any() else None
+    some = known.any() and belief.counts.any()
+    best = int(np.where(known, sign * belief.mean, -np.inf).argmax()) if some else None
     waiting = np.unique([trial.arm for trial in now.open_trials]).astype(np.int64)
     return _View(arms, mean, deviation, belief.counts, best, waiting)
 

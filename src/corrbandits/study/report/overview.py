@@ -24,6 +24,7 @@ from corrbandits.study.report import inference
 from corrbandits.study.report.inference import Best, NoiseCheck
 from corrbandits.study.report.lattice import lattice
 from corrbandits.study.report.sentences import (
+    amend_in_words,
     learnt_in_words,
     noise_in_words,
     policy_in_words,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from corrbandits.study.snapshot import Snapshot
+
+NEGLIGIBLE = 1e-12
+"""A loss that is so small a share of the best arm's deviation is said to be 0."""
 
 MOST_OPEN, MOST_SURPRISES = 10, 3
 MOST_LIMITS = 5_000
@@ -159,8 +163,9 @@ class Overview:
         return f"; it tries {self.pending:,} arms more before it prefers good ones" if self.pending else ""
 
     def _best_in_words(self) -> str:
-        if self.best is not None or self.no_best is None:
-            return best_in_words(self.best)
+        rewards = bool(self.trials["told"] + self.trials["observed"])
+        if self.best is not None or self.no_best is None or not rewards:
+            return best_in_words(self.best, rewards=rewards)
         first = self.top[0]
         if not math.isfinite(first.deviation):
             return self.no_best
@@ -225,25 +230,27 @@ def _learnt(belief: Belief) -> str | None:
 def _warnings(ledger: Ledger, noise: NoiseCheck | None, name: str) -> tuple[str, ...]:
     """Return what a person should look at: arms that surprise, and noise that is not as stated."""
     found = surprises(ledger)
-    said = [surprise_in_words(one) for one in found[:MOST_SURPRISES]]
-    if said:
-        said[-1] += " Perhaps a reward was mistyped: see history, and amend it."
+    said = [f"{surprise_in_words(one)} {amend_in_words(one, name)}" for one in found[:MOST_SURPRISES]]
     stated = inference.stated_noise(ledger.prior)
     if noise is not None and noise.suspicious and stated is not None:
         said.append(noise_in_words(noise, stated, name))
     return tuple(said)
 
 
-def best_in_words(best: Best | None) -> str:
-    """Return which arm is the best so far, and how sure that is."""
+def best_in_words(best: Best | None, *, rewards: bool = True) -> str:
+    """Return which arm is the best so far, and how sure that is; while there is no reward, that."""
+    if not rewards:
+        return "no reward yet"
     if best is None:
         return "none yet"
     level = f"{best.name}, mean {number(best.mean, 4)} ± {number(best.deviation, 2)}"
     if math.isnan(best.probability):
         return f"{level}; how sure that is cannot be said while nothing is known of some arms"
+    least = NEGLIGIBLE * best.deviation
+    loss, error = (x if x > least else 0.0 for x in (best.expected_loss, best.expected_loss_error))
     return (
         f"{level}; the best of all with probability {best.probability:.3f} ± {best.probability_error:.3f}; to stop now "
-        f"would cost {number(best.expected_loss)} ± {number(best.expected_loss_error, 1)} per trial on average"
+        f"would cost {number(loss)} ± {number(error, 1)} per trial on average"
     )
 
 
@@ -311,7 +318,8 @@ def _limits(ledger: Ledger, deciding: Belief) -> Array | None:
 
 def _map(ledger: Ledger, belief: Belief, best: Standing) -> TerminalMap | None:
     means = np.where(np.isfinite(belief.variance), belief.mean, np.nan)
-    waiting, leader = sorted(set(ledger.open.values())), best.arm if math.isfinite(best.deviation) else None
+    some = math.isfinite(best.deviation) and ledger.tally.counts.any()
+    waiting, leader = sorted(set(ledger.open.values())), best.arm if some else None
     if (grid := lattice(ledger.arms)) is not None:
         return TerminalMap(grid, means, leader, tuple(waiting), name=best.name)
     return scattered_map(ledger.arms, means, leader, waiting)

@@ -88,6 +88,16 @@ def surprise_in_words(found: Surprise) -> str:
     )
 
 
+def amend_in_words(found: Surprise, study: str, where: str = "") -> str:
+    """Return which reward may be wrong, in which line of a file if that is known, and how to put it right."""
+    if found.reward == found.average:
+        said = f"trial {found.trial}{where}"
+    else:
+        said = f"trial {found.trial}{where}, {number(found.reward, 6)}"
+    name = f"-- {shlex.quote(study)}" if study.startswith("-") else shlex.quote(study)
+    return f"Perhaps it was mistyped in {said}. If it is wrong: corrbandits study amend {name} {found.trial} REWARD"
+
+
 def time_in_words(seconds: float) -> str:
     """Return a stretch of time.
 

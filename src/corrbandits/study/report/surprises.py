@@ -10,6 +10,9 @@ What all other arms and the prior expect of average i, without that average, is 
 the average is (M^-1 (average - mu_0))_i / (M^-1)_ii above it: the formula of leaving one out. It needs the covariances
 of the arms with rewards only, and NumPy only, so that telling a reward need not load more. A prior that follows the
 data has no such covariances, and M may be singular to rounding; then the same numbers are computed from the posterior.
+
+One mistyped reward makes its neighbours look wrong too. So the worst arm is taken out first, and the others are judged
+without it, as long as some surprise.
 """
 
 from __future__ import annotations
@@ -28,6 +31,9 @@ from corrbandits.study.ledger import Ledger
 SURPRISING = 5.0
 """So many deviations from what is expected surprise."""
 
+MOST_APART = 5
+"""So many arms are taken out one by one, each time that the rest are judged again; then what surprises is listed."""
+
 LEAST_SHARE = 1e-9
 """Of an average's variance, what its own noise must have if anything but the arm itself is to say something of it."""
 
@@ -37,8 +43,8 @@ LEAST_SHARE = 1e-9
 class Surprise:
     """An arm whose rewards are not what everything else says of it: perhaps one was mistyped.
 
-    `expected` and `deviation` are what the prior and all other arms make of its average, `z` how many deviations the
-    average is from that.
+    `expected` and `deviation` are what the prior and all other arms make of its average, without those that surprise
+    more; `z` is how many deviations the average is from that. `trial` is the one whose `reward` is farthest from it.
     """
 
     arm: int
@@ -47,6 +53,8 @@ class Surprise:
     expected: float
     deviation: float
     z: float
+    trial: int
+    reward: float
 
 
 def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surprise]:
@@ -54,29 +62,56 @@ def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surpris
 
     With `arms`, only these are looked at, which takes less time. Of arms that are not jointly normal nothing is said.
     """
-    kind, counts = ledger.recipe.kind, ledger.tally.counts
-    A = np.flatnonzero(counts)
+    kind = ledger.recipe.kind
+    A = np.flatnonzero(ledger.tally.counts)
     if not (A.size and issubclass(kind, GaussianBelief) and kind.jointly_gaussian):
         return []
-    asked = np.arange(A.size) if arms is None else np.flatnonzero(np.isin(A, list(arms)))
-    average = ledger.tally.sums[A] / counts[A]
-    D = _per_arm(ledger.recipe.arguments["noise_variance"], A) / counts[A]
-    judge = _by_prior if kind.fixed_prior else _by_belief
-    share, z = judge(ledger, A, D, average, asked)
+    if arms is not None:
+        some = np.flatnonzero(np.isin(A, list(arms)))
+        return [one for one in surprises(ledger) if one.arm in arms] if _judged(ledger, A, some)[0] else []
+    found, by_prior = _judged(ledger, A, np.arange(A.size))
+    apart: list[Surprise] = []
+    while found and by_prior and A.size > 1 and len(apart) < MOST_APART:
+        apart.append(found[0])
+        A = A[found[0].arm != A]
+        found, by_prior = _judged(ledger, A, np.arange(A.size))
+    return apart + found
+
+
+def _judged(ledger: Ledger, A: Integers, asked: Integers) -> tuple[list[Surprise], bool]:
+    """Return those of some arms that surprise, worst first, by the rewards of A; and whether by these alone."""
+    counts = ledger.tally.counts[A]
+    average = ledger.tally.sums[A] / counts
+    D = _per_arm(ledger.recipe.arguments["noise_variance"], A) / counts
+    kind = ledger.recipe.kind
+    fixed = issubclass(kind, GaussianBelief) and kind.fixed_prior
+    judgement = _by_prior(ledger, A, D, average, asked) if fixed else None
+    share, z = judgement or _by_belief(ledger, A, D, average, asked)
     told = share > LEAST_SHARE
     asked, share, z = asked[told], share[told], z[told]
     with np.errstate(over="ignore"):
         deviation = np.sqrt(D[asked] / share)
         expected = average[asked] - z * deviation
     worst = [k for k in np.argsort(-np.abs(z), kind="stable").tolist() if abs(z[k]) > SURPRISING]
-    found = [(int(A[asked[k]]), average[asked[k]], expected[k], deviation[k], z[k]) for k in worst]
-    return [Surprise(arm, ledger.arms.name(arm), *map(float, numbers)) for arm, *numbers in found]
+    made = []
+    for k in worst:
+        arm, average_k, expected_k = int(A[asked[k]]), float(average[asked[k]]), float(expected[k])
+        spread = float(deviation[k]), float(z[k])
+        far = _farthest(ledger, arm, expected_k)
+        made.append(Surprise(arm, ledger.arms.name(arm), average_k, expected_k, *spread, *far))
+    return made, judgement is not None
 
 
-def _by_prior(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Integers) -> tuple[Array, Array]:
+def _farthest(ledger: Ledger, arm: int, expected: float) -> tuple[int, float]:
+    """Return the trial of an arm, and its reward, that is farthest from what is expected."""
+    told = [(n, one.reward) for n, one in enumerate(ledger.trials, 1) if one.arm == arm and one.status == "told"]
+    return max(told, key=lambda trial: abs(trial[1] - expected))
+
+
+def _by_prior(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Integers) -> tuple[Array, Array] | None:
     """Return D_i (M^-1)_ii and how many deviations average i is from what is expected without it, for those asked.
 
-    The share is 0 where nothing else says anything of an arm.
+    The share is 0 where nothing else says anything of an arm. None if M is singular to rounding.
     """
     covariance = _covariance(ledger.recipe.arguments, A)
     residual = average - _per_arm(ledger.recipe.arguments.get("mean", 0.0), A)
@@ -88,10 +123,10 @@ def _by_prior(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Inte
         with np.errstate(over="ignore", invalid="ignore"):
             solved = np.linalg.solve(M, np.column_stack([residual[known], np.eye(known.size)[:, column]]))
     except np.linalg.LinAlgError:
-        return _by_belief(ledger, A, D, average, asked)
+        return None
     weight, precision = solved[column, 0], solved[column, 1 + np.arange(column.size)]
     if not (np.isfinite(weight) & np.isfinite(precision) & (precision > 0)).all():
-        return _by_belief(ledger, A, D, average, asked)
+        return None
     share[some], z[some] = D[asked[some]] * precision, weight / np.sqrt(precision)
     return share, z
 

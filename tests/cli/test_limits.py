@@ -252,3 +252,12 @@ def test_users_and_options_with_an_at_sign_are_as_before():
     assert Database("postgresql://me@server:secret@host/db").place == "postgresql://me%40server:***@host/db"
     assert Database("postgresql://me:s%40cret%2F@host/db?options=-ca=b@c").url.password == "s@cret/"
     assert Database("sqlite:///a:b@c@d.db").url.database == "a:b@c@d.db"
+
+
+def test_an_error_among_its_own_causes_is_said_once():
+    from corrbandits.cli.entry import _with_notes
+
+    first, second = ValueError("first"), ValueError("second")
+    first.add_note("Noted.")
+    first.__cause__, second.__cause__ = second, first
+    assert _with_notes("It failed.", first) == "It failed. Noted."

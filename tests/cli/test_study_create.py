@@ -73,6 +73,14 @@ def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
     assert "above 0" in refused("create", "d", "--arms", "sites.csv", "--noise-sd", "-1..3")
 
 
+def test_a_mean_that_is_left_out_is_learnt_and_not_0(ok, tmp_path):
+    known = ("--kernel", "exponential", "--length", "300", "--noise-sd", "2", "--prior-sd", "5")
+    ok("create", "a", "--arms", "sites.csv", *known)
+    ok("observe", "a", "p00", "500")
+    with cb.Study.open(default_database(tmp_path), "a") as study:
+        np.testing.assert_allclose(study.belief.mean, 500.0)
+
+
 def test_a_kernel_of_none_keeps_arms_apart(ok, tmp_path):
     ok("create", "a", "--arms", "sites.csv", "--kernel", "none", "--rounds", "9")
     known = ("--prior-mean", "-3", "--prior-sd", "1.5", "--noise-sd", "2")
@@ -90,7 +98,7 @@ def test_every_option_of_create_is_taken(ok, tmp_path):
     rest = ("--policy", "CorrelatedUCL", "--set", "a=3.3", "--set", "factor=false", "--goal", "min", "--seed", "7")
     more = ("--once", "--timeout", "36h", "--prior-sd", "4", "--prior-mean", "30")
     ok("create", "a", "--arms", "sites.csv", "--noise-sd", "2", *options, *rest, *more)
-    known = ("--kernel", "none", "--prior-sd", "4", "--rounds", "50")
+    known = ("--kernel", "none", "--prior-sd", "4", "--prior-mean", "0", "--rounds", "50")
     ok("create", "b", "--arms", "sites.csv", "--noise-sd", "2", *known, "--policy", "KnowledgeGradient")
     with cb.Study.open(default_database(tmp_path), "a") as study:
         settings = study.settings
@@ -104,7 +112,19 @@ def test_every_option_of_create_is_taken(ok, tmp_path):
 
 def test_on_the_globe_distances_are_kilometres(answer, tmp_path):
     (tmp_path / "globe.csv").write_text("name,latitude,longitude\na,52,13\nb,53,14\n")
-    common = ("--arms", "globe.csv", "--noise-sd", "1", "--length", "50", "--prior-sd", "3", "--kernel")
+    common = (
+        "--arms",
+        "globe.csv",
+        "--noise-sd",
+        "1",
+        "--length",
+        "50",
+        "--prior-sd",
+        "3",
+        "--prior-mean",
+        "0",
+        "--kernel",
+    )
     assert "50 km (great circle distance)" in answer("create", "a", *common, "exponential")["prior"]
     assert "50 km (chordal distance)" in answer("create", "b", *common, "matern52")["prior"]
 
@@ -112,8 +132,8 @@ def test_on_the_globe_distances_are_kilometres(answer, tmp_path):
 def test_many_arms_form_no_matrix(ok, tmp_path):
     rows = "".join(f"p{x}_{y},{x},{y}\n" for x in range(101) for y in range(100))
     (tmp_path / "many.csv").write_text("name,x,y\n" + rows)
-    known = ("--noise-sd", "2", "--kernel", "exponential", "--length", "20", "--prior-sd", "20", "--policy", "UCL")
-    ok("create", "many", "--arms", "many.csv", *known)
+    known = ("--noise-sd", "2", "--kernel", "exponential", "--length", "20", "--prior-sd", "20", "--prior-mean", "0")
+    ok("create", "many", "--arms", "many.csv", *known, "--policy", "UCL")
     with cb.Study.open(default_database(tmp_path), "many") as study:
         assert isinstance(study.settings.prior, cb.Implicit)
         assert study.settings.policy == cb.UCL()

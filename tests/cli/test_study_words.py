@@ -79,7 +79,7 @@ def test_the_arms_that_a_rule_tries_first_are_pending(ok, answer):
 
 def test_the_mark_of_the_best_is_no_letter_and_its_arm_is_named(tmp_path, ok):
     (tmp_path / "letters.csv").write_text("name,x,y\nA,0,0\nB,1,0\nC,0,1\nD,1,1\n")
-    known = ("--kernel", "exponential", "--length", "1", "--noise-sd", "1", "--prior-sd", "10")
+    known = ("--kernel", "exponential", "--length", "1", "--noise-sd", "1", "--prior-sd", "10", "--prior-mean", "0")
     ok("create", "m", "--arms", "letters.csv", *known)
     ok("observe", "m", "D", "9")
     drawn = ok("show", "m").partition("Mean reward\n")[2]

@@ -108,7 +108,9 @@ def _with_notes(message: str, error: BaseException) -> str:
     """Return a message with what was noted on the error, or on the one it came from, on its way here."""
     notes: list[str] = []
     came: BaseException | None = error
-    while came is not None:
+    met: set[int] = set()
+    while came is not None and id(came) not in met:  # an error may be among its own causes
+        met.add(id(came))
         notes += getattr(came, "__notes__", ())
         came = came.__cause__ or came.__context__
     return " ".join([message, *notes])

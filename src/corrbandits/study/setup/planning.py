@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -67,29 +67,43 @@ def plan(
             "`length`, `distance` and `alpha` say how arms relate by where they lie, but the file has no columns for "
             "that, or `kernel` is none. Leave them out, or add columns x and y."
         )
-    numbers = [value for value in (noise_sd, mean, sd, *lengths) if value is not None]
-    fixed = all(not isinstance(value, tuple) for value in numbers)
-    complete = fixed and noise_sd is not None and sd is not None and (not related or (kernel and lengths))
-    own = [
-        name for name, value in (("prior_mean", sheet.prior_mean), ("prior_sd", sheet.prior_sd)) if value is not None
-    ]
-    needed = [f"column {name}" for name in own] + ["several lengths"] * (len(lengths) > 1) + ["`alpha`"] * bool(alpha)
-    if not complete and needed:
-        missing = [name for name, value in (("noise_sd", noise_sd), ("prior_sd", sd)) if value is None]
-        missing += ["kernel", "length"] * (related and not (kernel and lengths))
-        raise ValueError(
-            f"with {' and '.join(needed)} everything must be known, as numbers: add "
-            f"{' and '.join(f'`{name}`' for name in missing) or 'numbers in place of ranges'}; or leave it out, and it "
-            "is learnt."
-        )
-    if complete:
-        made = kernel_called(str(kernel), lengths, distance, alpha, sheet.axes) if related else None  # type: ignore[arg-type]
-        prior = _prior(sheet, made, 0.0 if mean is None else mean, sd, float(noise_sd) ** 2)  # type: ignore[arg-type]
-        zero = ["No prior mean was given: 0 stands for it. Give `prior_mean` or a column prior_mean."] * (mean is None)
+    exact = _exact(noise_sd, mean, sd, lengths)
+    if exact is not None and (not related or (kernel is not None and lengths)):
+        made = kernel_called(kernel, exact.lengths, distance, alpha, sheet.axes) if related and kernel else None
+        prior = _prior(sheet, made, mean, sd, exact.noise_sd**2)
     else:
-        prior, zero = _vague(sheet, kernel, lengths, distance, mean, sd, noise_sd, related=related), []
+        _refuse_in_part(sheet, lengths, alpha, {"noise_sd": noise_sd, "prior_mean": mean, "prior_sd": sd})
+        prior = _vague(sheet, kernel, lengths, distance, mean, sd, noise_sd, related=related)
     rule, reasons = (policy, []) if policy is not None else _recommended(prior, rounds)
-    return Plan(prior, rule, (*sheet.remarks, *zero, *_lengths(prior, lengths), *reasons, *_beginning(prior, rule)))
+    return Plan(prior, rule, (*sheet.remarks, *_lengths(prior, lengths), *reasons, *_beginning(prior, rule)))
+
+
+class _Exact(NamedTuple):
+    """What a prior that learns nothing besides the mean rewards needs, as numbers."""
+
+    noise_sd: float
+    lengths: list[float]
+
+
+def _exact(noise_sd: Said, mean: Any, sd: Any, lengths: Sequence[Said]) -> _Exact | None:
+    """Return noise and lengths if these, the mean and the sd are all known; nothing if one is a range or left out."""
+    numbers = [length for length in lengths if isinstance(length, float)]
+    if not isinstance(noise_sd, float) or mean is None or sd is None or len(numbers) < len(lengths):
+        return None
+    return None if isinstance(mean, tuple) or isinstance(sd, tuple) else _Exact(noise_sd, numbers)
+
+
+def _refuse_in_part(sheet: Sheet, lengths: Sequence[Said], alpha: float | None, told: dict[str, Any]) -> None:
+    """Refuse what only a prior can take that is known altogether: columns, a length per axis, alpha."""
+    columns = {"column prior_mean": sheet.prior_mean, "column prior_sd": sheet.prior_sd}
+    needed = [name for name, column in columns.items() if column is not None]
+    needed += ["several lengths"] * (len(lengths) > 1) + ["`alpha`"] * (alpha is not None)
+    if needed:
+        missing = [f"`{name}`" for name, value in told.items() if value is None] or ["`kernel` and `length`, no range"]
+        raise ValueError(
+            f"with {' and '.join(needed)} all must be known, as numbers: add {' and '.join(missing)}. Or leave "
+            "that out, and it is learnt."
+        )
 
 
 def _vague(

@@ -52,7 +52,10 @@ def test_nothing_but_arms_and_rounds_is_needed(ok, tmp_path):
     for trial, reward in enumerate(("31", "34", "29.5", "36"), start=1):
         shown = " ".join(ok("show", "meadow").split())
         assert "learnt nothing yet" in shown
+        assert ("arms cannot be compared yet" in shown) == (trial > 1)
         ok("tell", "meadow", trial, reward)
+    assert "the middle of all arms" in ok("explain", "meadow", "1")
+    assert "the farthest from what was tried" in ok("explain", "meadow", "2")
     shown = " ".join(ok("show", "meadow").split())
     assert re.search(r"learnt neighbours correlate [\d.]+ \([\d.]+ to [\d.]+\); arms differ by ± ", shown)
     assert "Repeat an arm" in shown

@@ -188,7 +188,8 @@ class Explanation:
     def __str__(self) -> str:
         c, second = self.chosen, self.runner_up
         if self.opening:
-            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: the farthest from what was tried"
+            place = "the farthest from what was tried" if self.t > 1 else "the middle of all arms"
+            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: {place}"
             return text + (f"\nrunner-up: {second.name}" if second else "\nno other arm could be chosen")
         digits = _digits(c, second) if second and not self.tied else DIGITS
         text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c, *digits)}"

@@ -67,6 +67,11 @@ class Best:
 def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     """Return the best arm of a belief, which is turned round if the goal is the least."""
     known = np.isfinite(belief.variance)
+    if isinstance(belief, Vague) and belief.opening and belief.counts.any():
+        more = belief.still_needed
+        raise ValueError(
+            f"arms cannot be compared yet: it takes at least {more} more reward{'s' * (more > 1)}, and some that differ."
+        )
     if not known.any():
         raise ValueError("nothing is known of any arm yet, so none is the best. Tell or observe a reward first.")
     leader = int(np.where(known, belief.mean, -np.inf).argmax())

@@ -70,7 +70,7 @@ def test_a_grid_is_drawn_in_cells_whatever_the_order_of_its_arms(begin):
         assert axes.images[-1].get_extent() == [-0.5, 3.5, -0.5, 2.5]
         assert axes.images[-1].origin == "lower"
     assert [axes.get_title(loc="left") for axes in (mean, deviation)] == ["mean", "standard deviation"]
-    assert [axes.get_ylabel() for axes in figure.axes[2:]] == ["mean reward", "standard deviation of the mean reward"]
+    assert [axes.get_ylabel() for axes in figure.axes[2:]] == ["mean reward", "deviation of the mean reward"]
     drawn(figure)
 
 

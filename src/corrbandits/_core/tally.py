@@ -10,8 +10,10 @@ import numpy as np
 
 from corrbandits._core.checks import MOST_COUNT, Array, Integers, frozen
 
-_SHIFT = 1074  # every finite double is a whole multiple of 2^-1074
-_UNIT = 1 << _SHIFT
+SHIFT = 1074
+"""Every finite double is a whole multiple of 2^-1074."""
+
+_UNIT = 1 << SHIFT
 _PILE = 32  # so many single rewards wait to be added at once
 
 
@@ -106,7 +108,7 @@ class Tally:
         array([0.75])
         """
         counts, exact, squares = self._added()
-        m, number = _units(mirror), {arm: int(counts[arm]) for arm in exact}
+        m, number = in_units(mirror), {arm: int(counts[arm]) for arm in exact}
         turned = {arm: number[arm] * m - total for arm, total in exact.items()}
         if squares is not None:
             squares = {arm: number[arm] * m * m - 2 * m * exact[arm] + square for arm, square in squares.items()}
@@ -154,10 +156,10 @@ def _rounded(arm: int, total: int) -> float:
         ) from None
 
 
-def _units(x: float) -> int:
+def in_units(x: float) -> int:
     """Return a double in units of 2^-1074."""
     numerator, denominator = x.as_integer_ratio()
-    return numerator << (_SHIFT + 1 - denominator.bit_length())
+    return numerator << (SHIFT + 1 - denominator.bit_length())
 
 
 def _added_up(one: Mapping[int, int], other: Mapping[int, int]) -> Mapping[int, int]:
@@ -172,7 +174,7 @@ def _sum(
     for arm, count, reward in entries:
         counts[arm] += count
         numerator, denominator = reward.as_integer_ratio()
-        shift = _SHIFT + 1 - denominator.bit_length()
+        shift = SHIFT + 1 - denominator.bit_length()
         total[arm] = total.get(arm, 0) + (numerator << shift)
         if square is not None:
             if abs(count) == 1:

@@ -182,13 +182,6 @@ class Vague(Belief):
         z = quantile(self._weights, self._location, self._scale, self._mixture.freedom, log_tail)
         return np.asarray(self._offset + z * self._unit)
 
-    def part_limit(self, width: float | Array) -> Array:
-        """Return the average over the parts of mean and `width` deviations: less than `limit` where parts disagree."""
-        if self._mixture is None:
-            return np.full(self.arms, np.inf)
-        deviation = self._weights @ (self._scale * math.sqrt(self._inflation))
-        return np.asarray(self.mean + width * self._unit * deviation)
-
     def sample(self, rng: np.random.Generator) -> Array:
         """Return one draw of all mean rewards: a part by its weight, its scale and mean, and the arms given these."""
         return self.draws(rng, 1)[:, 0]
@@ -346,7 +339,7 @@ class Vague(Belief):
         seen = Standard.of(tally, self.relative_variance)
         self._tally, self._seen_in_units = tally, seen
         self._offset, self._unit = seen.offset, math.ldexp(1.0, seen.exponent)
-        evidence, roots, solved = conditioned(self.parts, seen, self.relative_variance, self.arms)
+        evidence, roots, solved = conditioned(self.parts, seen, self.relative_variance)
         self._evidence = evidence
         free = bool(np.isnan(self.parts.scales).any())
         degrees = freedom(seen.number, self.level, free=free)

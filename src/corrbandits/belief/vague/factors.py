@@ -96,7 +96,7 @@ class Factors:
         return more, variance
 
 
-def conditioned(parts: Parts, seen: Standard, relative: Array, arms: int) -> tuple[Evidence, list[Array], list[Array]]:
+def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence, list[Array], list[Array]]:
     """Return the evidence of what was seen, and under each part L and L^-1 (z, 1)."""
     from scipy.linalg import solve_triangular
 

@@ -8,9 +8,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.tally import Tally
-
-_SHIFT = 1074  # sums are in units of 2^-1074, squares of 2^-2148
+from corrbandits._core.tally import SHIFT, Tally, in_units
 
 
 @final
@@ -67,31 +65,26 @@ class Standard:
         arms = np.flatnonzero(tally.counts)
         n = [int(count) for count in tally.counts[arms]]
         sums, total = [tally.exact[arm] for arm in arms.tolist()], sum(tally.exact.values())
-        offset = _quotient(total, sum(n), -_SHIFT) if n else 0.0
-        centre = _exact(offset)
+        offset = _quotient(total, sum(n), -SHIFT) if n else 0.0
+        centre = in_units(offset)
         apart = [s - count * centre for s, count in zip(sums, n, strict=True)]
         spread = [count * squares[arm] - s * s for arm, s, count in zip(arms.tolist(), sums, n, strict=True)]
         exponent = max(
             (
-                max(abs(a).bit_length() - count.bit_length(), (b.bit_length() - 2 * count.bit_length()) // 2) - _SHIFT
+                max(abs(a).bit_length() - count.bit_length(), (b.bit_length() - 2 * count.bit_length()) // 2) - SHIFT
                 for a, b, count in zip(apart, spread, n, strict=True)
                 if a or b
             ),
             default=0,
         )
-        averages = [_quotient(a, count, -_SHIFT - exponent) for a, count in zip(apart, n, strict=True)]
+        averages = [_quotient(a, count, -SHIFT - exponent) for a, count in zip(apart, n, strict=True)]
         within = [
-            _quotient(b, count, -2 * (_SHIFT + exponent)) / relative.item(arm)
+            _quotient(b, count, -2 * (SHIFT + exponent)) / relative.item(arm)
             for b, count, arm in zip(spread, n, arms.tolist(), strict=True)
         ]
         return Standard(
             arms, np.array(n, dtype=np.float64), np.array(averages, dtype=np.float64), sum(within), offset, exponent
         )
-
-
-def _exact(x: float) -> int:
-    numerator, denominator = x.as_integer_ratio()
-    return numerator << (_SHIFT + 1 - denominator.bit_length())
 
 
 def _quotient(numerator: int, denominator: int, exponent: int) -> float:

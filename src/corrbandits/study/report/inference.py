@@ -70,7 +70,7 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     if isinstance(belief, Vague) and belief.opening and belief.counts.any():
         more = belief.still_needed
         raise ValueError(
-            f"arms cannot be compared yet: it takes at least {more} more reward{'s' * (more > 1)}, and some that differ."
+            f"arms cannot be compared yet: it takes {more} more reward{'s' * (more > 1)} or more, and some that differ."
         )
     if not known.any():
         raise ValueError("nothing is known of any arm yet, so none is the best. Tell or observe a reward first.")

@@ -74,7 +74,7 @@ def study_map(study: Study) -> Figure:
 
 
 TITLES = ("mean", "standard deviation")
-LABELS = {"mean": "mean reward", "standard deviation": "standard deviation of the mean reward"}
+LABELS = {"mean": "mean reward", "standard deviation": "deviation of the mean reward"}
 
 
 def _view(study: Study) -> _View:

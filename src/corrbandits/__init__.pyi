@@ -15,6 +15,7 @@ from corrbandits.belief import evidence as evidence
 from corrbandits.environments import BernoulliBandit as BernoulliBandit
 from corrbandits.environments import Environment as Environment
 from corrbandits.environments import GaussianBandit as GaussianBandit
+from corrbandits.environments import StudentBandit as StudentBandit
 from corrbandits.environments import landscapes as landscapes
 from corrbandits.kernels import Exponential as Exponential
 from corrbandits.kernels import Kernel as Kernel

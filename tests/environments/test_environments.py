@@ -3,8 +3,18 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import kstest, t
 
-from corrbandits import BernoulliBandit, Correlated, CorrelatedUCL, Environment, Exponential, GaussianBandit, theory
+from corrbandits import (
+    BernoulliBandit,
+    Correlated,
+    CorrelatedUCL,
+    Environment,
+    Exponential,
+    GaussianBandit,
+    StudentBandit,
+    theory,
+)
 from corrbandits.environments import landscapes, reward_at
 from corrbandits.stress.reordered import reordered
 from tests.support.changing import Switching
@@ -27,6 +37,15 @@ def test_gaussian_rewards_have_the_stated_mean_and_variance():
     np.testing.assert_array_equal(
         noise[:50], bandit.noise(np.random.default_rng(0), 50)
     )  # a longer horizon only appends
+
+
+def test_heavy_tailed_rewards_have_the_law_of_student_with_the_stated_variance():
+    bandit = StudentBandit([1.0, -4.0], noise_variance=[4.0, 9.0], degrees=5.0)
+    noise = bandit.noise(np.random.default_rng(0), 50_000)
+    assert kstest(noise, t(df=5.0, scale=np.sqrt(3 / 5)).cdf).pvalue > 0.01
+    assert t(df=5.0, scale=np.sqrt(3 / 5)).var() == pytest.approx(1.0)
+    assert bandit.reward(1, 0.5) == -2.5
+    np.testing.assert_array_equal(noise[:50], bandit.noise(np.random.default_rng(0), 50))
 
 
 def test_bernoulli_rewards_have_the_stated_mean():
@@ -85,6 +104,8 @@ def test_an_arm_that_is_not_there_gives_no_reward(bandit):
         (lambda: GaussianBandit([1.0, 2.0], [1.0]), ValueError, "one number or 2"),
         (lambda: GaussianBandit([1.0, 2.0], 1.0, [[0.0]]), ValueError, "coordinates must have 2 rows"),
         (lambda: GaussianBandit([1.0, 2.0], 1.0, shape=(3, 2)), ValueError, "has 6 cells, but there are 2 arms"),
+        (lambda: StudentBandit([1.0], 1.0, degrees=2.0), ValueError, "degrees must be above 2, got 2"),
+        (lambda: theory.lai_robbins(StudentBandit([1.0, 2.0], 1.0), 9), TypeError, "for Gaussian rewards or rewards 0"),
         (lambda: BernoulliBandit([0.5, 1.5]), ValueError, r"must lie in \[0, 1\]"),
         (lambda: BernoulliBandit([-0.5]), ValueError, r"must lie in \[0, 1\]"),
         (lambda: GaussianBandit([1.0], 1.0, shape=5), TypeError, r"sides of a grid, such as \(10, 10\), got 5"),

@@ -1,25 +1,29 @@
 """The problems that rules are measured on: families whose parameters are drawn from continuous laws.
 
 A problem has a family and a number. Everything about it follows from these and from the seed: arms, mean rewards,
-noise. Rules are tuned on the seeds of `TUNING` and reported on others, chosen when the report is made.
+noise. Its arms stand in random order, so that the order of the list tells nobody anything. Rules are tuned on the
+seeds of `TUNING` and reported on others, chosen when the report is made.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits._core.draws import covariance_root
-from corrbandits.belief import Belief, Correlated, Vague
-from corrbandits.environments import GaussianBandit
+from corrbandits.belief import Belief, Correlated, Vague, evidence
+from corrbandits.environments import Environment, GaussianBandit, StudentBandit, landscapes
 from corrbandits.kernels import Exponential, Matern32, Matern52, SquaredExponential, Stationary
 
-VERSION = 1
+VERSION = 2
 """Raised when a family changes: results of different versions do not compare."""
 
 TUNING = range(1_000, 2_000)
@@ -31,68 +35,152 @@ Random = np.random.Generator
 @final
 @dataclass(frozen=True)
 class Problem:
-    """Arms whose truth is known: their mean rewards were drawn from a Gaussian law, or from something near it."""
+    """Arms whose truth is known: their mean rewards were drawn from a Gaussian law, or are those of a real field."""
 
-    family: str
     coordinates: Array
     means: Array
     mean: float
     """Of the law that mean rewards were drawn from."""
 
-    covariance: Array
-    noise_sd: float
+    scale: float
+    """The deviation of mean rewards, the unit of regrets."""
 
-    def environment(self) -> GaussianBandit:
+    noise_sd: float
+    prior: Callable[[float], Array]
+    """The covariance of that law, lengths multiplied by the argument."""
+
+    degrees: float = math.inf
+    """Of freedom of the noise: Gaussian, or Student's t of the same variance."""
+
+    family: str = ""
+    stream: int = 0
+    """The seed of the noise."""
+
+    @cached_property
+    def covariance(self) -> Array:
+        """The covariance of the law that mean rewards were drawn from."""
+        return self.prior(1.0)
+
+    def environment(self) -> Environment:
         """Return the arms."""
-        return GaussianBandit(self.means, self.noise_sd**2, self.coordinates)
+        variance = self.noise_sd**2
+        if math.isinf(self.degrees):
+            return GaussianBandit(self.means, variance, self.coordinates)
+        return StudentBandit(self.means, variance, self.coordinates, degrees=self.degrees)
 
     def told_everything(self) -> Belief:
         """Return the prior that mean rewards were drawn from."""
-        return Correlated(mean=self.mean, covariance=self.covariance, noise_variance=self.noise_sd**2)
+        return self.told()
+
+    def told(self, *, mean: float = 0.0, sd: float = 1.0, length: float = 1.0, noise: float = 1.0) -> Belief:
+        """Return that prior made wrong: its mean by so many deviations, the others by a factor."""
+        return Correlated(
+            mean=self.mean + mean * self.scale,
+            covariance=sd**2 * (self.covariance if length == 1.0 else self.prior(length)),
+            noise_variance=(noise * self.noise_sd) ** 2,
+        )
 
     def told_nothing(self) -> Belief:
         """Return the belief that knows where the arms lie, and nothing else."""
         return Vague(coordinates=self.coordinates)
 
 
-Draw = Callable[[Random], tuple[Array, Array, float]]
-"""Returns coordinates, a covariance of variance about 1, and the deviation of the noise."""
+Make = Callable[[Random], Problem]
+"""Makes a problem of a family."""
+
+Places = Callable[[Random], Array]
+"""Draws where arms lie."""
+
+Span = tuple[float, float]
 
 
-def _grid(side: int) -> Array:
-    return np.array([(x, y) for x in range(side) for y in range(side)], dtype=np.float64)
+def problem(family: str, seed: int, number: int, families: Mapping[str, Make] | None = None) -> Problem:
+    """Return one problem of a family; all who play it meet the same noise.
+
+    >>> problem("rough grid", seed=1, number=0).coordinates.shape
+    (100, 2)
+    """
+    known = FAMILIES if families is None else families
+    if family not in known:
+        raise ValueError(f"a family must be one of {', '.join(known)}, got {family!r:.60}.")
+    entropy = np.random.SeedSequence(seed, spawn_key=(VERSION, zlib.crc32(family.encode()), number))
+    noise, truth = entropy.spawn(2)
+    made = known[family](np.random.default_rng(truth))
+    return dataclasses.replace(made, family=family, stream=int(noise.generate_state(1, np.uint64)[0] >> np.uint64(1)))
 
 
-def _log_uniform(rng: Random, low: float, high: float) -> float:
+def log_uniform(rng: Random, low: float, high: float) -> float:
+    """Return a number between two, its logarithm drawn evenly."""
     return float(low * (high / low) ** rng.random())
+
+
+def fitted(where: Array, means: Array, noise_sd: float) -> Problem:
+    """Return a problem whose mean rewards were not drawn from any law: its prior is the one fitted to all of them."""
+
+    def prior(stretch: float) -> Array:
+        found = evidence.fit(where, np.arange(len(means)), means, mean=float(means.mean()))
+        kernel = found.variance.value * Exponential(found.length.value * stretch)
+        return np.asarray(kernel(where) + found.noise_variance.value * np.eye(len(means)))
+
+    return Problem(where, means, float(means.mean()), float(means.std()), noise_sd, prior)
+
+
+USUAL: Span = (0.2, 5.0)
+"""Variance of the noise over that of mean rewards."""
+
+
+def _drawn(
+    rng: Random,
+    prior: Callable[[float], Array],
+    where: Array,
+    ratios: Span,
+    units: Span = (0.01, 100.0),
+    offsets: Span | None = None,
+) -> Problem:
+    """Return a problem of a prior in units of its own: far from 0 by so many deviations, or else somewhere near it."""
+    noise, scale = math.sqrt(log_uniform(rng, *ratios)), log_uniform(rng, *units)
+    mean = 100 * rng.standard_normal() if offsets is None else scale * log_uniform(rng, *offsets) * rng.choice((-1, 1))
+    covariance = prior(1.0)
+    means = mean + scale * (covariance_root(covariance) @ rng.standard_normal(len(where)))
+    deviation = scale * float(np.sqrt(covariance.diagonal().mean()))
+    return Problem(where, means, float(mean), deviation, scale * noise, lambda stretch: scale**2 * prior(stretch))
 
 
 def _stationary(
     kind: type[Stationary],
-    lengths: tuple[float, float],
-    ratios: tuple[float, float],
-    places: Callable[[Random], Array],
+    lengths: Span,
+    places: Places,
+    ratios: Span = USUAL,
     *,
-    sites: tuple[float, float] = (0.0, 0.0),
-) -> Draw:
-    """Return a family of one kernel: lengths in units of the nearest neighbours' distance, noise variance ratios."""
+    sites: Span = (0.0, 0.0),
+    degrees: float = math.inf,
+    **units: Any,
+) -> Make:
+    """Return a family of one kernel: lengths in units of the nearest neighbours' distance, shares of single sites."""
 
-    def draw(rng: Random) -> tuple[Array, Array, float]:
-        where = places(rng)
+    def make(rng: Random) -> Problem:
+        where = rng.permutation(places(rng))
         gaps = np.sqrt(np.square(where[:, None] - where).sum(axis=2)) + 1e9 * np.eye(len(where))
-        step = float(np.median(gaps.min(axis=1)))
+        length = float(np.median(gaps.min(axis=1))) * log_uniform(rng, *lengths)
         site = sites[0] + (sites[1] - sites[0]) * rng.random()
-        K = kind(step * _log_uniform(rng, *lengths))(where)
-        return where, (1 - site) * K + site * np.eye(len(where)), math.sqrt(_log_uniform(rng, *ratios))
 
-    return draw
+        def prior(stretch: float) -> Array:
+            return np.asarray((1 - site) * kind(length * stretch)(where) + site * np.eye(len(where)))
+
+        return dataclasses.replace(_drawn(rng, prior, where, ratios, **units), degrees=degrees)
+
+    return make
 
 
-def _scattered(low: int, high: int) -> Callable[[Random], Array]:
-    return lambda rng: 10 * rng.random((int(rng.integers(low, high + 1)), 2))
+def _grid(side: int) -> Places:
+    return lambda _: landscapes.grid(side, side)
 
 
-def _chain(low: int, high: int) -> Callable[[Random], Array]:
+def _scattered(low: int, high: int) -> Places:
+    return lambda rng: 10 * rng.random((int(log_uniform(rng, low, high + 1)), 2))
+
+
+def _chain(low: int, high: int) -> Places:
     return lambda rng: np.arange(float(rng.integers(low, high + 1)))[:, None]
 
 
@@ -101,45 +189,41 @@ def _clustered(rng: Random) -> Array:
     return np.concatenate([centre + 0.6 * rng.standard_normal((int(rng.integers(5, 16)), 2)) for centre in centres])
 
 
-def _independent(rng: Random) -> tuple[Array, Array, float]:
-    where = _grid(10)
-    return where, np.eye(100), math.sqrt(_log_uniform(rng, 0.2, 5.0))
+def _independent(rng: Random) -> Problem:
+    """Return arms that say nothing of each other: there is no length to be wrong about."""
+    return _drawn(rng, lambda _: np.eye(100), rng.permutation(landscapes.grid(10, 10)), USUAL)
 
 
-def _trend(rng: Random) -> tuple[Array, Array, float]:
-    where = _grid(10)
-    across = (where - 4.5) / 4.5
-    K = 0.5 * across @ across.T + 0.5 * Exponential(_log_uniform(rng, 1.0, 4.0))(where)
-    return where, K, math.sqrt(_log_uniform(rng, 0.2, 5.0))
+def _trend(rng: Random) -> Problem:
+    where = rng.permutation(landscapes.grid(10, 10))
+    across, length = (where - 4.5) / 4.5, log_uniform(rng, 1.0, 4.0)
+    slope = 0.5 * across @ across.T
+    return _drawn(rng, lambda stretch: slope + 0.5 * Exponential(length * stretch)(where), where, USUAL)
 
 
-_USUAL = (0.2, 5.0)
-FAMILIES: dict[str, Draw] = {
-    "rough grid": _stationary(Exponential, (1.0, 6.0), _USUAL, lambda _: _grid(10)),
-    "smooth grid": _stationary(Matern52, (1.0, 4.0), _USUAL, lambda _: _grid(10)),
-    "very smooth grid": _stationary(SquaredExponential, (0.8, 3.0), _USUAL, lambda _: _grid(10)),
-    "little noise": _stationary(Matern32, (1.0, 4.0), (0.02, 0.2), lambda _: _grid(10)),
-    "much noise": _stationary(Matern32, (1.0, 4.0), (5.0, 30.0), lambda _: _grid(10)),
+def _paper(rng: Random) -> Problem:
+    surface = landscapes.two_peaks()
+    assert surface.coordinates is not None
+    order = rng.permutation(surface.arms)
+    return fitted(surface.coordinates[order], surface.means[order], float(np.sqrt(surface.noise_variance[0])))
+
+
+FAMILIES: dict[str, Make] = {
+    "rough grid": _stationary(Exponential, (1.0, 6.0), _grid(10)),
+    "smooth grid": _stationary(Matern52, (1.0, 4.0), _grid(10)),
+    "very smooth grid": _stationary(SquaredExponential, (0.8, 3.0), _grid(10)),
+    "little noise": _stationary(Matern32, (1.0, 4.0), _grid(10), (0.02, 0.2)),
+    "much noise": _stationary(Matern32, (1.0, 4.0), _grid(10), (5.0, 30.0)),
     "independent": _independent,
-    "site effects": _stationary(Exponential, (1.5, 6.0), _USUAL, lambda _: _grid(10), sites=(0.2, 0.8)),
-    "scattered": _stationary(Matern32, (1.0, 6.0), _USUAL, _scattered(30, 150)),
-    "chain": _stationary(Matern52, (1.0, 15.0), _USUAL, _chain(30, 150)),
-    "clusters": _stationary(Exponential, (2.0, 20.0), _USUAL, _clustered, sites=(0.0, 0.5)),
+    "site effects": _stationary(Exponential, (1.5, 6.0), _grid(10), sites=(0.2, 0.8)),
+    "scattered": _stationary(Matern32, (1.0, 6.0), _scattered(30, 150)),
+    "chain": _stationary(Matern52, (1.0, 15.0), _chain(30, 150)),
+    "clusters": _stationary(Exponential, (2.0, 20.0), _clustered, sites=(0.0, 0.5)),
     "trend": _trend,
-    "large grid": _stationary(Matern32, (1.0, 8.0), _USUAL, lambda _: _grid(18)),
+    "other units": _stationary(Matern32, (1.0, 4.0), _grid(10), units=(1e-8, 1e8), offsets=(10.0, 1e5)),
+    "heavy tails": _stationary(Matern32, (1.0, 4.0), _grid(10), degrees=3.0),
+    "large grid": _stationary(Matern32, (1.0, 8.0), _grid(18)),
+    "many arms": _stationary(Matern32, (1.0, 10.0), _scattered(300, 1_000)),
+    "paper's surface": _paper,
 }
 """Every family by its name."""
-
-
-def problem(family: str, seed: int, number: int) -> Problem:
-    """Return one problem of a family.
-
-    >>> problem("rough grid", seed=1, number=0).coordinates.shape
-    (100, 2)
-    """
-    key = list(FAMILIES).index(family)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(VERSION, key, number)))
-    where, covariance, noise = FAMILIES[family](rng)
-    scale, mean = _log_uniform(rng, 0.01, 100.0), 100 * rng.standard_normal()
-    means = mean + scale * (covariance_root(covariance) @ rng.standard_normal(len(where)))
-    return Problem(family, where, means, mean, scale**2 * covariance, scale * noise)

@@ -4,7 +4,15 @@ Noise is drawn ahead, one number per time step, and turned into a reward once th
 the same noise, and run k of a simulation is the same whatever runs beside it.
 """
 
-from corrbandits.environments.bandits import BernoulliBandit, GaussianBandit
+from corrbandits.environments.bandits import BernoulliBandit, GaussianBandit, NoisyBandit, StudentBandit
 from corrbandits.environments.base import Environment, gaps_of, reward_at
 
-__all__ = ["BernoulliBandit", "Environment", "GaussianBandit", "gaps_of", "reward_at"]
+__all__ = [
+    "BernoulliBandit",
+    "Environment",
+    "GaussianBandit",
+    "NoisyBandit",
+    "StudentBandit",
+    "gaps_of",
+    "reward_at",
+]

@@ -9,7 +9,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits.environments import BernoulliBandit, Environment
+from corrbandits.environments import BernoulliBandit, Environment, StudentBandit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -66,6 +66,8 @@ def _per_log(environment: Environment, *, regret: bool = False) -> Array:
         raise TypeError(f"the lower bound is of an environment such as GaussianBandit(...), got {environment!r}.")
     if environment.changes:
         raise ValueError(f"the lower bound is for mean rewards that do not change with time, got {environment!r}.")
+    if isinstance(environment, StudentBandit):
+        raise TypeError(f"the lower bound is for Gaussian rewards or rewards 0 and 1, got {environment!r}.")
     gaps = np.where(environment.gaps > 0, environment.gaps, np.nan)
     with np.errstate(over="ignore", divide="ignore"):
         if isinstance(environment, BernoulliBandit):

@@ -10,7 +10,11 @@ from corrbandits.simulation.engines import ENGINES, Engine, Runs, engine_for
 from corrbandits.simulation.engines.compiled.loops import LOOPS
 
 WHERE = cb.landscapes.grid(2, 3)
-BANDITS = {"gaussian": cb.GaussianBandit(np.linspace(0, 2, 6), 1.0), "binary": cb.BernoulliBandit(np.full(6, 0.4))}
+BANDITS = {
+    "gaussian": cb.GaussianBandit(np.linspace(0, 2, 6), 1.0),
+    "heavy tails": cb.StudentBandit(np.linspace(0, 2, 6), 1.0),
+    "binary": cb.BernoulliBandit(np.full(6, 0.4)),
+}
 BELIEFS = {
     "flat": cb.Independent(noise_variance=1.0, arms=6),
     "joint": cb.Correlated(kernel=4 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=1.0),

@@ -6,7 +6,7 @@ An engine is a subclass of `Engine` in a file of its own, and a line in `ENGINES
 from __future__ import annotations
 
 from corrbandits.simulation.engines.compiled import Compiled
-from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
+from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, generators
 from corrbandits.simulation.engines.reference import Reference
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Compiled(), Reference())}
@@ -31,4 +31,4 @@ def engine_for(runs: Runs, name: str = "auto") -> Engine:
     return ENGINES[name]
 
 
-__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "engine_for"]
+__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "engine_for", "generators"]

@@ -35,6 +35,12 @@ MOST_BATCHES = 512
 """By default the runs of a policy are divided into at most this many batches."""
 
 
+def generators(seed: int, run: int) -> tuple[np.random.Generator, np.random.Generator]:
+    """Return the generator of the environment's noise and that of the policy's random choices, of one run."""
+    noise, choices = np.random.SeedSequence(seed, spawn_key=(run,)).spawn(2)
+    return np.random.default_rng(noise), np.random.default_rng(choices)
+
+
 @final
 @dataclass(frozen=True)
 class Runs:
@@ -65,8 +71,7 @@ class Runs:
     def generators(self) -> Iterator[tuple[np.random.Generator, np.random.Generator]]:
         """Yield, run by run, the generator of the environment's noise and that of the policy's random choices."""
         for run in range(self.first, self.last):
-            noise, choices = np.random.SeedSequence(self.seed, spawn_key=(run,)).spawn(2)
-            yield np.random.default_rng(noise), np.random.default_rng(choices)
+            yield generators(self.seed, run)
 
     def room(self, *outer: int) -> Recorded:
         """Return arrays to record the runs in, with further dimensions before them if these are given."""

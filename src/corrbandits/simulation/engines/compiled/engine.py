@@ -1,7 +1,8 @@
 """The compiled engine: what it can play, and a run of it.
 
-It is for the library's own policies on Gaussian beliefs, with Gaussian rewards or rewards 0 and 1. It draws the same
-random numbers as the reference engine, so that both make the same decisions where none hangs on rounding.
+It is for the library's own policies on Gaussian beliefs, with rewards 0 and 1 or those that are a mean and noise. It
+draws the same random numbers as the reference engine, so that both make the same decisions where none hangs on
+rounding.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief import Correlated, GaussianBelief, Independent, Vague
-from corrbandits.environments import BernoulliBandit, GaussianBandit
+from corrbandits.environments import BernoulliBandit, NoisyBandit
 from corrbandits.policies import RULES, LimitPolicy, Policy, Thompson
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
@@ -53,7 +54,7 @@ class Compiled(OneByOne):
             return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
         if runs.environment.changes:
             return "the mean rewards change with time"
-        if not isinstance(runs.environment, (GaussianBandit, BernoulliBandit)):
+        if not isinstance(runs.environment, (NoisyBandit, BernoulliBandit)):
             return f"the rewards are those of a {type(runs.environment).__name__}"
         if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, runs.horizon):
             return "the noise is so small beside the prior that draws corrected in place would lose their digits"
@@ -151,7 +152,7 @@ def _without_mixed_loop(runs: Runs) -> str:
         return "the scale must be integrated out numerically"
     if len(belief.parts) * belief.arms**2 > MOST_MIXED:
         return f"the covariances of {belief.arms:,} arms under {len(belief.parts)} parts take too much memory"
-    if environment.changes or not isinstance(environment, (GaussianBandit, BernoulliBandit)):
+    if environment.changes or not isinstance(environment, (NoisyBandit, BernoulliBandit)):
         return "the mean rewards change with time or the rewards are of another kind"
     largest = np.abs(environment.means).max() + np.sqrt(environment.noise_variance.max())
     return "" if largest < 1e100 else "squares of the rewards leave the doubles"

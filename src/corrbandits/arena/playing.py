@@ -1,0 +1,100 @@
+"""A game: one problem, played once by a rule on a belief, or by anybody who can choose an arm and be told a reward.
+
+The noise of decision t is the same number for all who play a problem, whichever arms they take: it is drawn from the
+problem's own stream, as `simulate` draws it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
+from corrbandits.arena.problems import Problem
+from corrbandits.belief import Belief
+from corrbandits.environments import Environment
+from corrbandits.policies import Policy
+from corrbandits.simulation.engines import Runs, engine_for, generators
+
+
+class Player(Protocol):
+    """Who plays step by step: chooses an arm, by its number, and is told the reward."""
+
+    def choose(self) -> int:
+        """Return the next arm."""
+
+    def tell(self, arm: int, reward: float) -> None:
+        """Hear what that arm has given."""
+
+
+class Outcome(NamedTuple):
+    """How a game ended: the last columns of a row of `results`."""
+
+    regret: float
+    simple_regret: float
+    seconds: float
+
+
+def play(given: Problem, policy: Policy, belief: Belief, horizon: int) -> Outcome:
+    """Return how a policy on a belief plays a problem; the arm it names at the end has the largest posterior mean.
+
+    >>> from corrbandits import Uniform
+    >>> from corrbandits.arena.problems import problem
+    >>> given = problem("chain", seed=7, number=0)
+    >>> play(given, Uniform(), given.told_everything(), horizon=20).regret > 0
+    True
+    """
+    begun = time.thread_time()
+    runs = Runs(policy, belief, given.environment(), horizon, given.stream, 0, 1)
+    recorded = runs.room()
+    engine_for(runs).play(runs, recorded, lambda _: None)
+    seconds = (time.thread_time() - begun) / horizon
+    arms, rewards = recorded["arms"][0], recorded["rewards"][0]
+    named = int(belief.observe(arms, rewards).mean.argmax())
+    return _outcome(given, runs.environment, arms, named, seconds)
+
+
+def play_step_by_step(given: Problem, player: Player, horizon: int) -> Outcome:
+    """Return how a player from outside plays a problem, on the noise that all others meet.
+
+    The arm named at the end is what its `best()` returns, if it has one, or else that of the largest average reward.
+    Its time is that of all threads of this process.
+
+    >>> from corrbandits.arena.problems import problem
+    >>> class Stubborn:
+    ...     def choose(self):
+    ...         return 0
+    ...     def tell(self, arm, reward):
+    ...         pass
+    >>> given = problem("chain", seed=7, number=0)
+    >>> outcome = play_step_by_step(given, Stubborn(), horizon=20)
+    >>> round(outcome.regret / outcome.simple_regret)
+    20
+    """
+    environment, noise = given.environment(), noise_of(given, horizon)
+    arms, sums, counts = np.empty(horizon, dtype=np.int64), np.zeros(len(given.means)), np.zeros(len(given.means))
+    begun = time.process_time()
+    for t in range(horizon):
+        arm = arms[t] = checks.arm(player.choose(), len(given.means))
+        reward = environment.reward(int(arm), float(noise[t]))
+        player.tell(int(arm), reward)
+        sums[arm] += reward
+        counts[arm] += 1
+    seconds = (time.process_time() - begun) / horizon
+    best = getattr(player, "best", None)
+    averages = np.divide(sums, counts, out=np.full(counts.size, -np.inf), where=counts > 0)
+    return _outcome(given, environment, arms, int(averages.argmax()) if best is None else int(best()), seconds)
+
+
+def noise_of(given: Problem, horizon: int) -> Array:
+    """Return the noise that all who play a problem meet, decision by decision."""
+    rng, _ = generators(given.stream, run=0)
+    return given.environment().noise(rng, horizon)
+
+
+def _outcome(given: Problem, environment: Environment, arms: Integers, named: int, seconds: float) -> Outcome:
+    gaps = environment.gaps / given.scale
+    return Outcome(float(gaps[arms].sum()), float(gaps[named]), seconds)

@@ -203,6 +203,20 @@ def test_what_is_wrong_is_refused_with_its_line_and_the_remedy(read, old, new, l
             11,
             ["needs a horizon of at least 3", "got 2"],
         ),
+        ({"prior": 'kind = "vage"'}, 7, ["kind must be one of vague, got 'vage'", "Did you mean 'vague'?"]),
+        ({"prior": 'kind = "vague"\nvariance = 3'}, 8, ["there is no key 'variance'", "mean, sd, length, noise_sd"]),
+        ({"prior": 'kind = "vague"\nlength = 3'}, 7, ["a kernel needs arms with coordinates", "Use grid or csv"]),
+        ({"prior": 'kind = "vague"\nsd = [4, 1]'}, 8, ["sd must be a number above 0, a 90 % interval"]),
+        ({"prior": 'kind = "vague"\nsd = 1e300'}, 8, ["sd must lie between 1e-140 and 1e+140"]),
+        ({"prior": 'kind = "vague"\nparts = 100000000'}, 8, ["parts must be at most 10,000"]),
+        ({"arms": "grid = [1, 3]", "prior": 'kind = "vague"\nkernel = 3'}, 8, ["kernel must be one or several of"]),
+        ({"arms": "grid = [1, 3]", "prior": 'kind = "vague"\nkernel = [[3]]'}, 8, ["kernel must be one or several of"]),
+        (
+            {"prior": 'kind = "vague"', "policy": 'rule = "CorrelatedUCL"\nprior = "p"'},
+            9,
+            ["CorrelatedUCL needs a Gaussian belief, got a Vague"],
+        ),
+        ({"prior": "mean = 3"}, 6, ['Add one; or kind = "vague", and what is not said is learnt.']),
     ],
 )
 def test_what_does_not_fit_together_is_refused(small, tmp_path, parts, line, phrases):

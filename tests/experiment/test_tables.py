@@ -168,6 +168,9 @@ def test_a_kernel_in_a_table_of_its_own_with_one_length_per_dimension(small):
         ('rule = "CorrelatedUCL"\nnu = 0.5\nfactor = false', cb.CorrelatedUCL(nu=0.5, factor=False)),
         ('rule = "BayesUCB"', cb.BayesUCB(horizon=50)),
         ('rule = "BayesUCB"\nhorizon = 70\nc = 1.5', cb.BayesUCB(horizon=70, c=1.5)),
+        ('rule = "Gittins"', cb.Gittins(horizon=50)),
+        ('rule = "Gittins"\nhorizon = 70', cb.Gittins(horizon=70)),
+        ('rule = "HorizonUCL"', cb.HorizonUCL(horizon=50)),
         ('rule = "GPUCB"\ndelta = 0.2\nscale = 0.2', cb.GPUCB(delta=0.2, scale=0.2)),
         ('rule = "Thompson"', cb.Thompson()),
         ('rule = "KnowledgeGradient"', cb.KnowledgeGradient(horizon=50)),
@@ -179,6 +182,49 @@ def test_a_kernel_in_a_table_of_its_own_with_one_length_per_dimension(small):
 )
 def test_each_rule(small, policy, expected):
     assert small(policy=policy + '\nprior = "p"').policies["mine"][0] == expected
+
+
+@pytest.mark.parametrize(
+    ("arms", "prior", "expected"),
+    [
+        ('csv = "sites.csv"', "", {"coordinates": WHERE}),
+        (
+            'csv = "sites.csv"',
+            "mean = 4\nsd = [0.5, 5]\nlength = [1, 2]\nnoise_sd = 1.5\nsite = 0.2\nkernel = 'matern32'\nparts = 8\n"
+            "relative_noise = [1, 2, 3]\ndistance = 'cityblock'",
+            {
+                "coordinates": WHERE,
+                "mean": 4.0,
+                "sd": (0.5, 5.0),
+                "length": (1.0, 2.0),
+                "noise_sd": 1.5,
+                "site": 0.2,
+                "kernel": "matern32",
+                "parts": 8,
+                "relative_noise": [1, 2, 3],
+                "distance": "cityblock",
+            },
+        ),
+        ('csv = "globe.csv"', "", {"coordinates": [[50, 7], [51, 8], [52, 9]], "distance": "great_circle"}),
+        ("count = 3", "", {"arms": 3}),
+    ],
+)
+def test_a_prior_that_is_told_what_is_known(small, tmp_path, arms, prior, expected):
+    (tmp_path / "globe.csv").write_text("latitude,longitude\n50,7\n51,8\n52,9\n")
+    belief = belief_of(small(arms=arms, prior=f'kind = "vague"\n{prior}'))
+    told, by_hand = belief.prior_arguments(), cb.Vague(**expected).prior_arguments()
+    assert type(belief) is cb.Vague
+    assert told.keys() == by_hand.keys()
+    for name, value in told.items():
+        np.testing.assert_array_equal(value, by_hand[name], err_msg=name)
+
+
+def test_without_a_rule_the_recommended_one_plays(small):
+    experiment = small(arms="grid = [1, 3]", prior='kind = "vague"', policy='prior = "p"')
+    policy, belief = experiment.policies["mine"]
+    assert policy == cb.recommend(belief, 50).policy == cb.Gittins(horizon=50)
+    zeros = small(truth='means = [0.2, 0.5, 0.9]\nrewards = "bernoulli"', prior="successes = 1", policy='prior = "p"')
+    assert type(zeros.policies["mine"][0]) is cb.BayesUCB
 
 
 def test_policies_may_share_a_prior(read):

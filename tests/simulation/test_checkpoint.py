@@ -130,6 +130,18 @@ def test_the_checkpoint_of_another_simulation_is_refused_with_what_differs(tmp_p
     assert files(tmp_path) == before
 
 
+def test_runs_on_a_belief_told_little_go_on_and_another_belief_is_refused(tmp_path):
+    def told(**more):
+        return FEW | {"policies": {"mine": (cb.Gittins(30), cb.Vague(coordinates=range(3), parts=4, **more))}}
+
+    whole = simulate(**told(), checkpoint=tmp_path)
+    for path in sorted(tmp_path.glob("*.npz"))[::2]:
+        path.unlink()
+    same(simulate(**told(), checkpoint=tmp_path), whole)
+    with pytest.raises(ValueError, match="another belief of 'mine'"):
+        simulate(**told(length=(1.0, 2.0)), checkpoint=tmp_path)
+
+
 def test_other_times_and_another_version_are_refused(tmp_path, monkeypatch):
     summary = FEW | {"record": "summary"}
     simulate(**summary, times=[5, 30], checkpoint=tmp_path)

@@ -57,6 +57,26 @@ def test_using_a_belief_does_not_change_its_fingerprint(make):
         assert fingerprint(twin) == before
 
 
+def vague(**told):
+    return cb.Vague(coordinates=WHERE, parts=4, **told)
+
+
+@pytest.mark.parametrize("told", [{}, {"mean": 0.0, "sd": (0.5, 2.0), "length": 2.0, "noise_sd": 1.0}], ids=str)
+def test_using_a_belief_told_little_does_not_change_its_fingerprint(told):
+    belief, before = vague(**told), fingerprint(vague(**told))
+    seen = belief.observe([0, 1, 5, 2, 2], [1.0, 0.0, 2.0, 3.0, 2.5])
+    after = fingerprint(seen)
+    seen.sample(RNG)
+    seen.covariance_with(1)
+    seen.credible_limit(-3.0)
+    seen.assume([1]).observe(2, 1.0).learnt()
+    for policy in (cb.Gittins(20), cb.Thompson()):
+        cb.simulate({"a": (policy, belief)}, cb.GaussianBandit(np.linspace(0, 1, 6), 1.0), 10, 2)
+    assert (fingerprint(belief), fingerprint(seen)) == (before, after)
+    for twin in (copy.deepcopy(seen), pickle.loads(pickle.dumps(seen))):
+        assert fingerprint(twin) == after
+
+
 def test_using_an_environment_does_not_change_its_fingerprint():
     bandit = cb.GaussianBandit([0.0, 1.0], 1.0)
     before = fingerprint(bandit)
@@ -88,6 +108,23 @@ DIFFERENT = [
     correlated().observe([1, 1, 4], [0.5, A_HAIR + 0.5, 2.0]),
     independent().assume([2]),
     cb.Beta(successes=2.0, arms=6),
+    vague(),
+    vague(length=2.0),
+    vague(length=(2.0, 3.0)),
+    vague(mean=0.0),
+    vague(mean=1e-300),
+    vague(sd=1.0),
+    vague(noise_sd=1.0),
+    vague(site=0.5),
+    vague(kernel="matern32"),
+    vague(distance="cityblock"),
+    vague(relative_noise=[1, 1, 1, 1, 1, A_HAIR]),
+    vague().observe(0, 0.0),
+    cb.Vague(coordinates=WHERE, parts=5),
+    cb.Vague(arms=6, parts=4),
+    cb.Gittins(),
+    cb.Gittins(20),
+    cb.HorizonUCL(20),
     cb.GaussianBandit(np.zeros(6), 1.0),
     cb.GaussianBandit(np.zeros(6), A_HAIR),
     cb.GaussianBandit([0, 0, 0, 0, 0, 1e-300], 1.0),

@@ -10,9 +10,12 @@
                      kernel = { name = "exponential", length = 4.0, variance = 10.0, distance = "euclidean" },
                      which makes an `Implicit` belief of more than 10,000 arms,
                      covariance = [[...]], variance (one, inf or one per arm), variance_column = "prior_variance";
-                     noise_variance (the truth's if left out). For rewards 0 and 1 also: successes, failures
+                     noise_variance (the truth's if left out). For rewards 0 and 1 also: successes, failures.
+                     Or kind = "vague", a prior that learns what it is not told, with any of mean, sd, length,
+                     noise_sd, site (a number that is known, or a 90 % interval such as [100, 400]), kernel (a name or
+                     several), relative_noise, distance and parts, as for `Vague`
     [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
-                     if left out)
+                     if left out); without a rule, the recommended one for that prior and the run's horizon
     [run]            horizon, runs (100 if left out), seed (0 if left out)
     [stress]         what `corrbandits stress` varies; it may be left out (`stress.experiment` describes its keys)
 

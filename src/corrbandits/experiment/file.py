@@ -18,7 +18,7 @@ from corrbandits.experiment.arms import Arms, arms_in
 from corrbandits.experiment.building import built
 from corrbandits.experiment.priors import A_PRIOR, prior_in
 from corrbandits.experiment.truth import FAMILY, SURFACE, environment_in, surface_example
-from corrbandits.policies import RULES, IndexPolicy, Policy
+from corrbandits.policies import RULES, IndexPolicy, Policy, recommend
 
 A_POLICY = '[policies.mine] with rule = "UCL" and prior = "flat"'
 STRESS = ("prior", "policy", "kinds", "accuracy", "confidence", "length", "horizons", "survivors", *FAMILY)
@@ -79,6 +79,9 @@ def _run(table: Table) -> tuple[int, int, int]:
 
 
 def _player(table: Table, priors: Mapping[str, Belief], horizon: int) -> tuple[Policy, Belief]:
+    if table.values.keys() <= {"prior"}:
+        belief = table.choice("prior", priors)
+        return recommend(belief, horizon).policy, belief
     rule = table.choice("rule", RULES)
     fields = dataclasses.fields(rule)
     flags = [field.name for field in fields if field.type in ("bool", bool)]

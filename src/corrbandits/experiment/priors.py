@@ -7,24 +7,49 @@ from typing import Any
 
 from corrbandits._core import checks
 from corrbandits._shell.toml import Table
-from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent
+from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent, Vague
 from corrbandits.environments import BernoulliBandit, Environment, landscapes
 from corrbandits.experiment.arms import Arms
 from corrbandits.experiment.building import kernel_in
 
 A_PRIOR = "[priors.flat] with variance = inf"
 A_KERNEL = 'kernel = { name = "exponential", length = 4.0, variance = 10.0 }'
+TOLD = ("mean", "sd", "length", "noise_sd", "kernel", "site", "relative_noise", "distance", "parts")
+"""What a prior of the kind vague may be told."""
+
+BY_PLACE = ("length", "kernel", "site", "distance")
+"""What of it says how arms relate by where they lie."""
 
 
 def prior_in(table: Table, arms: Arms, environment: Environment) -> Belief:
     """Return the belief that a table of [priors] describes."""
+    if "kind" in table.values:
+        return _vague(table, arms)
     gaussian, beta = ("kernel", "covariance", "variance", "variance_column"), ("successes", "failures")
-    table.refuse_other_keys(("mean", "column", *gaussian, *beta, "noise_variance"))
+    table.refuse_other_keys(("mean", "column", *gaussian, *beta, "noise_variance", "kind"))
     if any(key in table.values for key in beta):
         return _beta(table, beta, environment)
-    way = table.one_of((*gaussian, *beta))
+    if not any(key in table.values for key in gaussian):
+        raise table.error(
+            f'one of {", ".join((*gaussian, *beta))} is needed, got none. Add one; or kind = "vague", and what is '
+            "not said is learnt."
+        )
+    way = table.one_of(gaussian)
     with table.blame(way):
         return _gaussian(table, way, arms, environment)
+
+
+def _vague(table: Table, arms: Arms) -> Belief:
+    """Return the belief that learns what it is not told; on the globe, distances are along the earth."""
+    kind = table.choice("kind", {"vague": Vague})
+    table.refuse_other_keys(("kind", *TOLD))
+    told: dict[str, Any] = {key: value for key, value in table.values.items() if key != "kind"}
+    with table.blame("kind"):
+        if arms.places is None and told.keys().isdisjoint(BY_PLACE):
+            return kind(arms=arms.count, **told)
+        if "latitude" in arms.columns.axes():
+            told.setdefault("distance", "great_circle")
+        return kind(coordinates=arms.coordinates(), **told)
 
 
 def _gaussian(table: Table, way: str, arms: Arms, environment: Environment) -> Belief:

@@ -26,6 +26,8 @@ from corrbandits.kernels import Distance
 MOST = 1_000_000_000
 """A belief that would keep more numbers than this is refused: 8 GB."""
 
+MOST_PARTS = 10_000
+
 FEW = 8
 """The first rewards are conditioned on afresh, one after the other: their units are not settled yet."""
 
@@ -77,7 +79,7 @@ class Vague(Belief):
             raise TypeError("give either coordinates=..., or arms=... if arms lie nowhere, not both or neither.")
         points = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
         number = checks.integer("arms", arms, least=1) if points is None else len(points)
-        names, count = names_of(kernel), checks.integer("parts", parts, least=1)
+        names, count = names_of(kernel), checks.integer("parts", parts, least=1, most=MOST_PARTS)
         if points is None and (length is not None or site is not None or kernel is not None):
             raise TypeError(
                 "length, site and kernel say how arms relate by their coordinates: give coordinates=... too."

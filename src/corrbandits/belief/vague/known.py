@@ -15,6 +15,9 @@ from corrbandits._core.checks import Array
 NINETY = NormalDist().inv_cdf(0.95)
 """A 90 % interval reaches so many deviations to both sides."""
 
+FARTHEST = 1e140
+"""What is said of a quantity that is positive lies between 1 over this and this: squares stay within the doubles."""
+
 Said = float | tuple[float, float] | None
 """A number: known. Two: a 90 % interval. None: not known."""
 
@@ -54,6 +57,10 @@ def known(name: str, said: Any, *, positive: bool) -> Known | None:
         raise ValueError(
             f"{name} must be a number{above}, a 90 % interval (least, most){above}, or None if it is not known, "
             f"got {said!r:.60}."
+        )
+    if positive and not (pair.min() >= 1 / FARTHEST and pair.max() <= FARTHEST):
+        raise ValueError(
+            f"{name} must lie between {1 / FARTHEST:g} and {FARTHEST:g}, got {said!r:.60}. Take other units."
         )
     if not pair.ndim:
         return Known(math.log(pair.item()) if positive else pair.item(), 0.0, positive)

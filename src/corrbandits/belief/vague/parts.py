@@ -203,9 +203,9 @@ def names_of(kernel: Any) -> tuple[str, ...]:
     >>> names_of(None), names_of("matern32")
     (('exponential', 'matern52'), ('matern32',))
     """
-    given = USUAL if kernel is None else (kernel,) if isinstance(kernel, str) else tuple(kernel)
+    given = USUAL if kernel is None else tuple(kernel) if isinstance(kernel, (list, tuple)) else (kernel,)
     for name in given:
-        if name not in KERNELS:
+        if not isinstance(name, str) or name not in KERNELS:
             raise ValueError(f"kernel must be one or several of {', '.join(KERNELS)}, got {name!r:.60}.")
     if not given:
         raise ValueError(f"kernel must name at least one of {', '.join(KERNELS)}, but it is empty.")

@@ -27,11 +27,22 @@ def test_gymnasium_has_nothing_to_say_against_it(environment):
     assert set(gymnasium.registry) == known
 
 
-@pytest.mark.parametrize("environment", [SURFACE, cb.BernoulliBandit(means=SURFACE.means / 100)])
-def test_episode_k_is_run_k_of_a_simulation(environment):
+ZEROS_AND_ONES = cb.BernoulliBandit(means=SURFACE.means / 100)
+NOTHING = cb.Vague(coordinates=SURFACE.coordinates, parts=8)
+
+
+@pytest.mark.parametrize(
+    ("environment", "policy", "prior"),
+    [
+        (SURFACE, cb.UCL(a=1.5), cb.Independent(mean=SURFACE.means.mean(), variance=9.0, noise_variance=2.0, arms=100)),
+        (ZEROS_AND_ONES, cb.UCL(a=1.5), cb.Independent(mean=0.5, variance=9.0, noise_variance=2.0, arms=100)),
+        (SURFACE, cb.recommend(NOTHING, 60).policy, NOTHING),
+    ],
+    ids=["gaussian", "0 or 1", "told nothing"],
+)
+def test_episode_k_is_run_k_of_a_simulation(environment, policy, prior):
     """The engine of `simulate` is the witness of arms, rewards and regret."""
-    policy, horizon = cb.UCL(a=1.5), 60
-    prior = cb.Independent(mean=environment.means.mean(), variance=9.0, noise_variance=2.0, arms=environment.arms)
+    horizon = 60
     trace = cb.simulate({"UCL": (policy, prior)}, environment, horizon=horizon, runs=3, seed=7, engine="reference")
     env = BanditEnv(environment, horizon=horizon)
     for episode in range(3):

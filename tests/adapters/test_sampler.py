@@ -8,12 +8,13 @@ import operator
 import numpy as np
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
+from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 from scipy.stats import norm
 
 import corrbandits as cb
 from corrbandits.adapters import CorrelatedUCLSampler
+from corrbandits.adapters.search_space import SearchSpace
 from tests.support.samplers import LINE, SMOOTH, TRUTH, ask, chosen, line_prior, line_sampler, noisy, study_of, told
 
 POLICIES = [
@@ -41,6 +42,46 @@ def test_choices_are_those_of_the_policy_played_by_hand(policy, prior):
     study.optimize(lambda t: TRUTH[names.index(t.suggest_categorical("site", names))] + noisy(t.number), n_trials=25)
     assert chosen(study, "site") == [names[arm] for arm in arms]
     assert len(set(arms)) > 2
+
+
+def test_told_nothing_it_plays_as_the_recommended_rule_by_hand():
+    """The witness has its own coordinates, and updates its belief one reward at a time."""
+    space = {"rate": [0.1, 0.01, 1.0], "drug": ["a", "b"]}
+    where = [[x, *((0.5**0.5, 0.0) if drug == "a" else (0.0, 0.5**0.5))] for x in (0.5, 0.0, 1.0) for drug in "ab"]
+    truth = {"a": 1.0, "b": 3.0}
+    study = study_of(CorrelatedUCLSampler(space, n_trials=25))
+    belief, policy = cb.Vague(coordinates=where), cb.Gittins(25)
+    points, wanted = list(itertools.product(*space.values())), []
+    for number in range(25):
+        wanted.append(points[policy.choose(belief, number + 1)])
+        belief = belief.observe(points.index(wanted[-1]), truth[wanted[-1][1]] + noisy(number))
+        trial = ask(study, space)
+        study.tell(trial, truth[trial.params["drug"]] + noisy(number))
+    assert [(trial.params["rate"], trial.params["drug"]) for trial in study.trials] == wanted
+    assert [drug for _, drug in wanted[-10:]].count("b") >= 8
+
+
+def test_told_nothing_neither_units_nor_a_logarithmic_scale_matter():
+    spaces = [[0, 1, 2, 3, 4, 5, 6, 7], [1e-3 * 10**k for k in range(8)], IntDistribution(1, 8)]
+    played = []
+    for of in spaces:
+        study = study_of(CorrelatedUCLSampler({"x": of}, n_trials=20))
+        values = of if isinstance(of, list) else list(range(1, 9))
+        for number in range(20):
+            trial = study.ask()
+            x = trial.suggest_categorical("x", of) if isinstance(of, list) else trial.suggest_int("x", 1, 8)
+            study.tell(trial, TRUTH[values.index(x)] + noisy(number))
+        played.append([values.index(x) for x in chosen(study)])
+    assert played[0] == played[1] == played[2]
+    assert TRUTH[played[0][-5:]].min() > 8
+    by_log = SearchSpace({"x": IntDistribution(1, 100, log=True)}).places().ravel()
+    assert by_log[[0, 9, 99]] == pytest.approx([0.0, 0.5, 1.0])
+
+
+def test_rewards_0_and_1_are_played_by_the_recommended_rule():
+    space, prior = {"x": [1, 2, 3]}, cb.Beta(arms=3)
+    study = study_of(CorrelatedUCLSampler(space, prior, n_trials=50))
+    assert ask(study, space).params["x"] == 1 + cb.recommend(prior, 50).policy.choose(prior, 1)
 
 
 def test_the_next_choice_is_the_largest_index_computed_from_the_formulas():
@@ -112,6 +153,12 @@ def test_the_coordinates_of_a_kernel_are_the_values():
             cb.Elimination([line_prior(), line_prior(3.0)]),
             cb.Elimination([line_prior(-1.0), line_prior(-3.0)]),
             cb.UCL(),
+        ),
+        (None, None, None),
+        (
+            cb.Vague(coordinates=LINE, mean=(0.0, 10.0)),
+            cb.Vague(coordinates=LINE, mean=(-10.0, 0.0)),
+            cb.HorizonUCL(30),
         ),
     ],
 )

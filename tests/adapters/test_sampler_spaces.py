@@ -186,7 +186,10 @@ def test_bad_arguments_are_refused():
     with pytest.raises(TypeError, match="seed must be a whole number"):
         CorrelatedUCLSampler(space, prior, seed=None)
     with pytest.raises(TypeError, match="CorrelatedUCL needs a Gaussian belief, got a Beta"):
-        CorrelatedUCLSampler(space, cb.Beta(arms=2))
+        CorrelatedUCLSampler(space, cb.Beta(arms=2), policy=cb.CorrelatedUCL())
+    for wrong in (0, 2.5):
+        with pytest.raises((TypeError, ValueError), match="n_trials must be"):
+            CorrelatedUCLSampler(space, n_trials=wrong)
     with pytest.raises(TypeError, match=r"the values of 'y' are .*Give a prior over the arms instead"):
         CorrelatedUCLSampler.from_kernel({"x": [1, 2], "y": [1, "b"]}, SMOOTH, noise_variance=1.0)
 
@@ -194,7 +197,7 @@ def test_bad_arguments_are_refused():
 def test_a_reward_that_the_prior_cannot_take_is_refused():
     study = study_of(CorrelatedUCLSampler({"x": [0, 1]}, cb.Beta(arms=2), policy=cb.UCL()))
     study.add_trials([told(0, 0.5), told(0, 0.5)])  # their sum is a whole number
-    with pytest.raises(ValueError, match=r"rewards 0 or 1, got 0\.5"):
+    with pytest.raises(ValueError, match=r"a reward must be 0 or 1, got 0\.5"):
         study.ask().suggest_int("x", 0, 1)
 
 

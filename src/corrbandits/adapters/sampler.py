@@ -22,9 +22,9 @@ from optuna.trial import FrozenTrial, TrialState
 
 from corrbandits._core import checks
 from corrbandits.adapters.search_space import SearchSpace, Value
-from corrbandits.belief import Belief, Correlated
+from corrbandits.belief import Belief, Correlated, GaussianBelief, Vague
 from corrbandits.kernels import Covariance
-from corrbandits.policies import CorrelatedUCL, Policy
+from corrbandits.policies import CorrelatedUCL, Policy, recommend
 
 CHOICE = "corrbandits:choice"
 """The system attribute of a trial that holds the point chosen for it, so that others see it before it is suggested."""
@@ -46,10 +46,15 @@ if hasattr(os, "register_at_fork"):
 class CorrelatedUCLSampler(BaseSampler):
     """A policy as an Optuna sampler: it chooses among the values of one parameter, or the points of a grid of several.
 
-    `search_space` gives each parameter's values, as a list or as an Optuna distribution that has finitely many. The
-    arms of `prior` are its points row by row: parameters in the order given, the values of the last one changing
-    fastest, as in `itertools.product(*search_space.values())`. The prior is on the objective's own values; a study
-    that minimises chooses from the mirrored prior and values. `policy` is `CorrelatedUCL()` unless another is given.
+    `search_space` gives each parameter's values, as a list or as an Optuna distribution that has finitely many. It
+    needs no more: without a `prior` it is told nothing, and learns from the trials how far neighbouring values are
+    alike (`Vague`). Numbers then lie evenly in their order, values of other kinds equally far from each other.
+    `n_trials` is how many trials there will be in all, if that is known.
+
+    The arms of a `prior` of your own are the points row by row: parameters in the order given, the values of the last
+    one changing fastest, as in `itertools.product(*search_space.values())`. The prior is on the objective's own values;
+    a study that minimises chooses from the mirrored prior and values. Unless a `policy` is given it is
+    `CorrelatedUCL()` on a Gaussian prior, and otherwise what `recommend(prior, n_trials)` says.
 
     Trials that are complete are observed, whatever their order. Of those that are running the rewards are awaited
     (`Belief.assume`), so parallel workers spread out; a trial whose worker has died is awaited until it is told as
@@ -65,6 +70,14 @@ class CorrelatedUCLSampler(BaseSampler):
     >>> import optuna
     >>> from corrbandits import SquaredExponential
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> sampler = CorrelatedUCLSampler({"dose": range(21)}, n_trials=20)
+    >>> study = optuna.create_study(direction="minimize", sampler=sampler)
+    >>> study.optimize(lambda trial: (trial.suggest_int("dose", 0, 20) - 14) ** 2, n_trials=20)
+    >>> [trial.params["dose"] for trial in study.trials][:5], study.best_params
+    ([10, 0, 20, 5, 15], {'dose': 14})
+
+    With a prior of one's own:
+
     >>> kernel = 1000 * SquaredExponential(5.0)
     >>> sampler = CorrelatedUCLSampler.from_kernel({"dose": range(21)}, kernel, mean=50.0, noise_variance=1.0)
     >>> study = optuna.create_study(direction="minimize", sampler=sampler)
@@ -76,17 +89,21 @@ class CorrelatedUCLSampler(BaseSampler):
     def __init__(
         self,
         search_space: Mapping[str, Iterable[Value] | BaseDistribution],
-        prior: Belief,
+        prior: Belief | None = None,
         *,
         policy: Policy | None = None,
+        n_trials: int | None = None,
         seed: int = 0,
         independent_sampler: BaseSampler | None = None,
     ) -> None:
-        self._space, self._prior = SearchSpace(search_space), prior
-        self._policy = CorrelatedUCL() if policy is None else policy
+        self._space = SearchSpace(search_space)
+        prior = Vague(coordinates=self._space.places()) if prior is None else prior
         self._seed, self._others = checks.integer("seed", seed, least=0), independent_sampler
         if not isinstance(prior, Belief):
             raise TypeError(f"prior must be a belief such as Correlated(...), got {prior!r:.60}.")
+        trials = None if n_trials is None else checks.integer("n_trials", n_trials, least=1)
+        named = CorrelatedUCL() if isinstance(prior, GaussianBelief) else recommend(prior, trials).policy
+        self._prior, self._policy = prior, named if policy is None else policy
         if not isinstance(self._policy, Policy):
             raise TypeError(f"policy must be a policy such as CorrelatedUCL(), got {policy!r:.60}.")
         if prior.arms != self._space.arms:

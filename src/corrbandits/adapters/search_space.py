@@ -42,6 +42,7 @@ class SearchSpace:
             if len(self._places[name]) < len(of):
                 raise ValueError(f"the values of {name!r} must differ from each other, got {of!r:.80}.")
         self._shape = tuple(len(of) for of in self.values.values())
+        self._logarithmic = {name for name, of in declared.items() if getattr(of, "log", False)}
 
     @property
     def arms(self) -> int:
@@ -80,6 +81,21 @@ class SearchSpace:
                 )
         columns = [checks.finite(f"the values of {name!r}", of) for name, of in self.values.items()]
         return np.stack(np.meshgrid(*columns, indexing="ij"), axis=-1).reshape(self.arms, len(columns))
+
+    def places(self) -> Array:
+        """Return the points as rows of coordinates in which every parameter reaches over 1, whatever its unit.
+
+        Numbers lie evenly in their order, or by their logarithm where the distribution says so. Of other values each
+        is as far as 1 from every other: one coordinate per value.
+
+        >>> SearchSpace({"rate": [0.01, 1.0, 0.1], "drug": ["a", "b"]}).places().round(2)[:3]
+        array([[0.  , 0.71, 0.  ],
+               [0.  , 0.  , 0.71],
+               [1.  , 0.71, 0.  ]])
+        """
+        blocks = [_spread(of, logarithmic=name in self._logarithmic) for name, of in self.values.items()]
+        points = np.indices(self._shape).reshape(len(blocks), self.arms)
+        return np.concatenate([block[at] for block, at in zip(blocks, points, strict=True)], axis=1)
 
     def refuse_another(self, name: str, distribution: BaseDistribution) -> None:
         """Refuse a suggestion among other values than were declared: all of a list's, none outside of a range."""
@@ -124,6 +140,15 @@ def _enumerated(name: str, distribution: BaseDistribution) -> Iterable[Value]:
         low, high, step = (Decimal(str(x)) for x in (distribution.low, distribution.high, distribution.step))
         return [float(low + k * step) for k in range(int((high - low) / step) + 1)]
     raise ValueError(f"{name!r} must have finitely many values, got {distribution}. Give it a step, or a list.")
+
+
+def _spread(values: list[Value], *, logarithmic: bool) -> Array:
+    """Return where the values of one parameter lie, a row each: from 0 to 1, or all 1 from each other."""
+    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    if len(numbers) < len(values):
+        return np.eye(len(values)) / math.sqrt(2)
+    along = np.log(numbers) if logarithmic else np.argsort(np.argsort(numbers)).astype(np.float64)
+    return np.asarray((along - along.min()) / (np.ptp(along) or 1.0))[:, None]
 
 
 def _key(value: Any) -> Any:

@@ -52,6 +52,11 @@ class Belief(ABC):
         """The arms whose rewards are awaited (see `assume`)."""
         return self._open
 
+    @property
+    def coordinates(self) -> Array | None:
+        """Where the arms lie, one row each; None if the belief does not know."""
+        return self.prior_arguments().get("coordinates")
+
     def observe(self, arm: int | Sequence[int] | Integers, reward: float | Sequence[float] | Array) -> Self:
         """Return the belief after one reward, or after many: then `arm` and `reward` are sequences, in any order.
 
@@ -122,7 +127,7 @@ class Belief(ABC):
     def least_known(self, candidates: Integers) -> int:
         """Return which of these arms, of which too little is known for a rule to begin, to try first.
 
-        It is the one of largest variance, the lowest of equals; a belief may know better.
+        It is the one of largest variance, the first of equals; a belief may know better.
         """
         return int(candidates[self.variance[candidates].argmax()])
 

@@ -7,13 +7,14 @@
     K, a, nu   parameters of the two algorithms                                 K, a, nu
 
 A policy is frozen and holds no state: what it knows is the belief and the time t, which counts every decision from
-1. Ties go to the arm of lowest index. An arm of which nothing is known (infinite variance) is taken before any
+1. Ties go to the arm of lowest index; HorizonUCL and Gittins choose the same arms whatever the order of rows, see
+`first_of_equals`. An arm of which nothing is known (infinite variance) is taken before any
 other, whatever the rule.
 """
 
 from typing import Any
 
-from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, gaussian
+from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, by_place, gaussian
 from corrbandits.policies.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
 from corrbandits.policies.horizon import Gittins, HorizonUCL
 from corrbandits.policies.recommended import Recommended, recommend
@@ -56,6 +57,7 @@ __all__ = [
     "Thompson",
     "Uniform",
     "best",
+    "by_place",
     "gaussian",
     "recommend",
 ]

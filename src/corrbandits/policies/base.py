@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,15 @@ Arms = Sequence[int] | Integers
 LARGEST = float(np.finfo(np.float64).max)
 """Every finite variance is at most this; only that of an unknown arm is above it."""
 
+NEAR = 1e-9
+"""Indices that differ by less than this share of their spread are taken for equal, and so are variances."""
+
 
 class Policy(ABC):
     """A rule that chooses an arm."""
+
+    ordered: ClassVar[bool] = False
+    """Whether of arms that are equal in everything the first of those allowed is taken; if not, the lowest."""
 
     def choose(
         self,
@@ -41,7 +47,7 @@ class Policy(ABC):
         t = checks.integer("t", t, least=1)
         if not isinstance(belief, Belief):
             raise TypeError(f"a policy chooses from a belief, got {belief!r}.")
-        arms = None if allowed is None else _allowed(allowed, belief)
+        arms = None if allowed is None else _allowed(allowed, belief, ordered=self.ordered)
         pending = self.pending(belief)
         if np.count_nonzero(pending) and (arms is None or pending[arms].any()):
             return belief.least_known(np.flatnonzero(pending) if arms is None else arms[pending[arms]])
@@ -138,6 +144,38 @@ def best(index: Array, arms: Integers | None = None) -> int:
     return arm
 
 
+def first_of_equals(index: Array, belief: Belief, arms: Integers | None = None) -> int:
+    """Return the arm of largest index, whatever the order of rows: of nearly equal ones that of which least is known.
+
+    If their variances are nearly equal too, the first by coordinates is taken, then the first of those given.
+
+    >>> from corrbandits import Correlated, Exponential
+    >>> belief = Correlated(kernel=Exponential(1.0), coordinates=[3.0, 1.0, 2.0], noise_variance=1.0)
+    >>> first_of_equals(np.array([5.0, 5.0 - 1e-12, 4.0]), belief)
+    1
+    """
+    largest, every = best(index, arms), np.arange(index.size) if arms is None else arms
+    values = index[every]
+    if math.isfinite(top := float(index[largest])):
+        known = values[np.isfinite(values)]
+        apart = max(float(np.ptp(known)), math.sqrt(belief.variance[largest]))
+        top -= NEAR * apart + 1e-15 * abs(top)
+    near = every[values >= top]
+    if near.size > 1:
+        variance = belief.variance[near]
+        near = near[variance >= (1 - NEAR) * variance.max()]
+    return int(near[0]) if near.size == 1 else int(by_place(belief.coordinates, near)[0])
+
+
+def by_place(coordinates: Array | None, arms: Integers) -> Integers:
+    """Return the arms in the order of their coordinates, the first coordinate first; as they came if they are equal.
+
+    >>> by_place(np.array([[1.0, 2.0], [0.0, 9.0], [1.0, 0.0]]), np.arange(3))
+    array([1, 2, 0])
+    """
+    return arms if coordinates is None else arms[np.lexsort(coordinates[arms].T[::-1])]
+
+
 def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
     """Return the belief if it is Gaussian; refuse it in the policy's name otherwise."""
     if not isinstance(belief, GaussianBelief):
@@ -145,11 +183,11 @@ def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
     return belief
 
 
-def _allowed(allowed: Any, belief: Belief) -> Integers:
+def _allowed(allowed: Any, belief: Belief, *, ordered: bool) -> Integers:
     given = np.asarray(allowed)
     if given.dtype == np.bool_ and given.shape == (belief.arms,):
         given = np.flatnonzero(given)
-    arms = np.unique(checks.arm_array(given, belief.arms))
+    arms, first = np.unique(checks.arm_array(given, belief.arms), return_index=True)
     if not arms.size:
         raise ValueError("allowed must name at least one arm, but it is empty.")
-    return arms
+    return arms[np.argsort(first)] if ordered else arms

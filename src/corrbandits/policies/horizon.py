@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import upper_quantile
 from corrbandits.belief import Belief
-from corrbandits.policies.base import IndexPolicy, LimitPolicy
+from corrbandits.policies.base import IndexPolicy, LimitPolicy, first_of_equals
 from corrbandits.policies.gittins import index_in_deviations
 
 FEWEST_AHEAD = 20
@@ -19,8 +19,13 @@ FEWEST_AHEAD = 20
 
 
 @dataclass(frozen=True)
-class _Campaign:
-    """Decisions are numbered from 1 to the horizon; without one, as many are taken to be left as were made."""
+class _Campaign(IndexPolicy):
+    """Decisions are numbered from 1 to the horizon; without one, as many are taken to be left as were made.
+
+    Permuting the rows permutes the choices.
+    """
+
+    ordered: ClassVar[bool] = True
 
     horizon: int | None = None
 
@@ -37,6 +42,9 @@ class _Campaign:
         if self.horizon is None:
             return np.maximum(np.asarray(t), FEWEST_AHEAD)
         return np.maximum(self.horizon - np.asarray(t) + 1, 1)
+
+    def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
+        return first_of_equals(self.index(belief, t), belief, arms)
 
 
 @final
@@ -61,7 +69,7 @@ class HorizonUCL(_Campaign, LimitPolicy):
 
 @final
 @dataclass(frozen=True)
-class Gittins(_Campaign, IndexPolicy):
+class Gittins(_Campaign):
     """The finite-horizon Gittins index of each arm alone: Q_i(t) = mu_i + s_i g(m, sigma_i^2 / s_i^2).
 
     g is how many deviations above its mean a charge must lie for an arm to be worth nothing, when it may be taken m

@@ -13,9 +13,10 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.characters import unprintable
-from corrbandits._core.checks import Array
+from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.csv import AXES
 from corrbandits._shell.texts import near
+from corrbandits.policies import by_place
 
 LONGEST_NAME = 200
 MOST_ARMS = 1_000_000
@@ -74,6 +75,16 @@ class Arms:
     @cached_property
     def _indices(self) -> dict[str, int]:
         return {self.name(k): k for k in range(self.count)}
+
+    @cached_property
+    def order(self) -> Integers:
+        """The arms by their coordinates, then by name: whatever the order of rows, it is the same.
+
+        >>> Arms.of({"name": ["hill", "brook", "ford"], "x": [3.0, 3.0, 1.0], "y": [1.0, 1.0, 5.0]}).order
+        array([2, 1, 0])
+        """
+        every = range(self.count) if self.names is None else sorted(range(self.count), key=self.names.__getitem__)
+        return by_place(self.coordinates, np.fromiter(every, dtype=np.int64, count=self.count))
 
     def plus(self, more: Arms) -> Arms:
         """Return these arms and more; refuse a name that there is; an attribute that some lack is None for these."""

@@ -41,6 +41,7 @@ class Moment:
     candidates: Integers | None  # None for all arms
     policy: Policy
     seed: int
+    arms: Arms
 
     @property
     def belief(self) -> Belief:
@@ -53,13 +54,19 @@ class Moment:
         left = self if without is None else self.except_for([without])
         stream = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.trial,)))
         with one_thread():
-            return self.policy.choose(self.belief, self.t, rng=stream, allowed=left.candidates, last=self.last)
+            return self.policy.choose(self.belief, self.t, rng=stream, allowed=left._allowed(), last=self.last)
 
     def except_for(self, arms: Sequence[int]) -> Moment:
         """Return the moment at which these arms cannot be chosen either."""
         if not arms:
             return self
         return replace(self, candidates=np.setdiff1d(self._possible(), arms))
+
+    def _allowed(self) -> Integers | None:
+        """Return what can be chosen, the first of equals first if the rule minds it."""
+        if not self.policy.ordered or self.candidates is None:
+            return self.arms.order if self.policy.ordered else self.candidates
+        return self.arms.order[np.isin(self.arms.order, self.candidates)]
 
     def _possible(self) -> Integers:
         return np.arange(self.told.arms) if self.candidates is None else self.candidates
@@ -95,7 +102,7 @@ def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequ
         every = np.arange(ledger.arms.count) if candidates is None else candidates
         candidates = every[untried(ledger, waiting)[every]]
     t = ledger.time - len(gone)
-    return Moment(told, waiting, t, ledger.number, ledger.last, candidates, settings.policy, settings.seed)
+    return Moment(told, waiting, t, ledger.number, ledger.last, candidates, settings.policy, settings.seed, ledger.arms)
 
 
 def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:

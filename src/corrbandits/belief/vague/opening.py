@@ -11,7 +11,7 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
     """Return which candidate lies farthest from what was tried, `tried` counting that per arm.
 
     Among equally far ones the least tried is taken, then the one nearest to the middle of all arms, then the first by
-    coordinates. Before anything was tried it is the one in the middle.
+    coordinates, then the first candidate. Before anything was tried it is the one in the middle.
 
     >>> points = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
     >>> every = np.arange(5)
@@ -21,11 +21,31 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
     if points is None:
         return int(candidates[tried[candidates].argmin()])
     here, seen = points[candidates], np.flatnonzero(tried)
+    away = np.full(candidates.size, np.inf if seen.size else 0.0)
+    for arm in seen:
+        np.minimum(away, np.square(here - points[arm]).sum(axis=1), out=away)
+    return int(candidates[np.lexsort([*_from_middle(points, here), tried[candidates], -away])[0]])
+
+
+def in_order(points: Array | None, arms: int) -> tuple[Integers, Integers]:
+    """Return the order in which `farthest` takes the arms, each once, and that in which it takes them ever after.
+
+    >>> in_order(np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), 5)
+    (array([2, 0, 4, 1, 3]), array([2, 1, 3, 0, 4]))
+    """
+    if points is None:
+        return np.arange(arms), np.arange(arms)
+    again = np.lexsort(_from_middle(points, points))
+    there = points[again]
+    away, first = np.full(arms, np.inf), np.zeros(arms, dtype=np.int64)
+    for place in range(1, arms):
+        np.minimum(away, np.square(there - there[first[place - 1]]).sum(axis=1), out=away)
+        away[first[:place]] = -1.0  # an arm at the place of one that was tried comes before it is tried again
+        first[place] = away.argmax()
+    return again[first], again
+
+
+def _from_middle(points: Array, here: Array) -> list[Array]:
+    """Return keys to sort some places by: how far they lie from the middle of all, then their coordinates."""
     middle = np.square(here - (points.min(axis=0) + points.max(axis=0)) / 2).sum(axis=1)
-    away = np.full(candidates.size, 0.0)
-    if seen.size:
-        away = np.full(candidates.size, np.inf)
-        for arm in seen:
-            np.minimum(away, np.square(here - points[arm]).sum(axis=1), out=away)
-    order = np.lexsort([*here.T[::-1], middle, tried[candidates], -away])
-    return int(candidates[order[0]])
+    return [*here.T[::-1], middle]

@@ -1,4 +1,4 @@
-"""How an arm is chosen from a belief: parts of the loops. Ties go to the lowest arm."""
+"""How an arm is chosen from a belief: parts of the loops. Ties go to the lowest arm, unless arms have ranks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from corrbandits._core.checks import Array
+from corrbandits._core.checks import Array, Integers
+from corrbandits.policies.base import NEAR
 from corrbandits.simulation.engines.compiled.cache import part
-from corrbandits.simulation.engines.compiled.state import Joint, Steps
+from corrbandits.simulation.engines.compiled.state import Joint, Ranked, Steps
 from corrbandits.simulation.engines.compiled.update import row
 
 FAR = 40.0
@@ -52,6 +53,39 @@ def largest_limit(mu: Array, w: Array, width: float) -> int:
         if limit > most:
             arm, most = i, limit
     return arm
+
+
+@part
+def first_of_equals(values: Array, d: Array, rank: Integers) -> int:
+    """Return the arm of largest value; of nearly equal ones that of largest variance, then that of lowest rank.
+
+    It is `policies.base.first_of_equals`.
+    """
+    arm, most, least = 0, -np.inf, np.inf
+    for i in range(values.size):
+        if values[i] > most:
+            arm, most = i, values[i]
+        least = min(least, values[i])
+    bar = most - (NEAR * max(most - least, math.sqrt(d[arm])) + 1e-15 * abs(most))
+    found, widest = 0, -np.inf
+    for i in range(values.size):
+        if values[i] >= bar:
+            found += 1
+            widest = max(widest, d[i])
+    if found > 1:
+        first = values.size
+        for i in range(values.size):
+            if values[i] >= bar and d[i] >= (1.0 - NEAR) * widest and rank[i] < first:
+                arm, first = i, rank[i]
+    return arm
+
+
+@part
+def first_limit(mu: Array, d: Array, width: float, ranked: Ranked) -> int:
+    """Return the arm of largest mu_i + width s_i, of nearly equal ones the first."""
+    for i in range(mu.size):
+        ranked.values[i] = mu[i] + width * math.sqrt(d[i])
+    return first_of_equals(ranked.values, d, ranked.rank)
 
 
 @part
@@ -256,13 +290,11 @@ def at_lattice(n: float, log_n: Array, row: Array) -> float:
 
 
 @part
-def largest_index(mu: Array, d: Array, noise: Array, log_n: Array, row: Array) -> int:
-    """Return the arm of largest mu_i + s_i g(sigma_i^2 / s_i^2), the lowest of equals."""
-    arm, most = 0, -np.inf
+def first_index(mu: Array, d: Array, scale: float, noise: Array, log_n: Array, row: Array, ranked: Ranked) -> int:
+    """Return the arm of largest mu_i + s_i g(scale sigma_i^2 / s_i^2), of nearly equal ones the first."""
     for i in range(mu.size):
         value = mu[i]
         if d[i] > 0.0:
-            value += math.sqrt(d[i]) * at_lattice(noise[i] / d[i], log_n, row)
-        if value > most:
-            arm, most = i, value
-    return arm
+            value += math.sqrt(d[i]) * at_lattice(scale * noise[i] / d[i], log_n, row)
+        ranked.values[i] = value
+    return first_of_equals(ranked.values, d, ranked.rank)

@@ -36,14 +36,15 @@ from corrbandits.simulation.engines.compiled.choose import (
     between,
     draw,
     first_arm,
+    first_index,
+    first_limit,
     largest_gain_apart,
     largest_gain_joint,
-    largest_index,
     largest_limit,
     likely_printed_limit,
 )
 from corrbandits.simulation.engines.compiled.mixed import Mixed, indices_mixed, limits_mixed, mixed_state
-from corrbandits.simulation.engines.compiled.state import Apart, Joint, Steps
+from corrbandits.simulation.engines.compiled.state import Apart, Joint, Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import (
     observe_apart,
     observe_joint,
@@ -79,12 +80,16 @@ def printed_limits(b: Joint, steps: Steps, widths: Array) -> None:
 
 
 @compiled
-def limits_joint(b: Joint, steps: Steps, widths: Array, epsilon: float, rng: np.random.Generator) -> None:
+def limits_joint(
+    b: Joint, steps: Steps, widths: Array, epsilon: float, rng: np.random.Generator, order: Ranked
+) -> None:
     """Go on, taking with probability epsilon any arm, else that of largest mu_i + width s_i."""
     for t in range(steps.eps.size):
         k = first_arm(b.d, steps)
         if k < 0 and epsilon > 0.0:
             k = arm_at_random(b.d.size, epsilon, rng)
+        if k < 0 and order.rank.size > 0:
+            k = first_limit(b.mu, b.d, widths[t], order)
         if k < 0:
             for j in range(b.d.size):
                 b.w[j] = math.sqrt(b.d[j])
@@ -93,12 +98,16 @@ def limits_joint(b: Joint, steps: Steps, widths: Array, epsilon: float, rng: np.
 
 
 @compiled
-def limits_apart(b: Apart, steps: Steps, widths: Array, epsilon: float, rng: np.random.Generator) -> None:
+def limits_apart(
+    b: Apart, steps: Steps, widths: Array, epsilon: float, rng: np.random.Generator, order: Ranked
+) -> None:
     """Go on, taking with probability epsilon any arm, else that of largest mu_i + width s_i."""
     for t in range(steps.eps.size):
         k = first_arm(b.d, steps)
         if k < 0 and epsilon > 0.0:
             k = arm_at_random(b.d.size, epsilon, rng)
+        if k < 0 and order.rank.size > 0:
+            k = first_limit(b.mu, b.d, widths[t], order)
         if k < 0:
             k = largest_limit(b.mu, b.w, widths[t])
         observe_apart(b, k, pull(steps, t, k), steps.noise[k])
@@ -147,24 +156,28 @@ def gains_apart(b: Apart, steps: Steps, left: Array) -> None:
 
 
 @compiled
-def indices_joint(b: Joint, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array) -> None:
+def indices_joint(
+    b: Joint, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array, order: Ranked
+) -> None:
     """Go on, taking the arm of largest Gittins index (`horizon.Gittins`)."""
     for t in range(steps.eps.size):
         k = first_arm(b.d, steps)
         if k < 0:
             between(left[t], log_m, g, row)
-            k = largest_index(b.mu, b.d, steps.noise, log_n, row)
+            k = first_index(b.mu, b.d, 1.0, steps.noise, log_n, row, order)
         observe_joint(b, True, k, pull(steps, t, k), steps.noise[k])
 
 
 @compiled
-def indices_apart(b: Apart, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array) -> None:
+def indices_apart(
+    b: Apart, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array, order: Ranked
+) -> None:
     """Go on, taking the arm of largest Gittins index (`horizon.Gittins`)."""
     for t in range(steps.eps.size):
         k = first_arm(b.d, steps)
         if k < 0:
             between(left[t], log_m, g, row)
-            k = largest_index(b.mu, b.d, steps.noise, log_n, row)
+            k = first_index(b.mu, b.d, 1.0, steps.noise, log_n, row, order)
         observe_apart(b, k, pull(steps, t, k), steps.noise[k])
 
 
@@ -190,12 +203,13 @@ def averages(unknown: Array, counts: Array, steps: Steps, widths: Array) -> None
 
 
 def _limits(policy: Policy, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
-    return _explored(0.0, state, rng)
+    return _explored(0.0, state, rng, ranked(belief) if policy.ordered else unranked())
 
 
-def _explored(epsilon: float, state: Joint | Apart, rng: np.random.Generator) -> Loop:
+def _explored(epsilon: float, state: Joint | Apart, rng: np.random.Generator, order: Ranked | None = None) -> Loop:
     loop: Any = limits_joint if isinstance(state, Joint) else limits_apart
-    return lambda steps, widths: loop(state, steps, widths, epsilon, rng)
+    ranks = unranked() if order is None else order
+    return lambda steps, widths: loop(state, steps, widths, epsilon, rng, ranks)
 
 
 def _printed(policy: CorrelatedUCL, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
@@ -221,8 +235,8 @@ def _gains(policy: KnowledgeGradient, belief: GaussianBelief, state: Joint | Apa
 def _indices(policy: Gittins, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
     loop: Any = indices_joint if isinstance(state, Joint) else indices_apart
     known = table()
-    row = np.zeros(known.log_n.size)
-    return lambda steps, left: loop(state, steps, left, known.log_m, known.log_n, known.g, row)
+    row, order = np.zeros(known.log_n.size), ranked(belief)
+    return lambda steps, left: loop(state, steps, left, known.log_m, known.log_n, known.g, row, order)
 
 
 def _averages(policy: UCB1, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
@@ -251,10 +265,13 @@ def begin_mixed(policy: Policy, belief: Vague) -> tuple[Mixed, Loop]:
     """Return the state and the loop of a rule on a belief that is told nothing, or little."""
     state, told = mixed_state(belief)
     if not isinstance(policy, Gittins):
-        return state, lambda steps, widths: limits_mixed(state, told, steps, widths)
-    known = table()
+        order = ranked(belief) if policy.ordered else unranked()
+        return state, lambda steps, widths: limits_mixed(state, told, steps, widths, order)
+    known, order = table(), ranked(belief)
     row = np.zeros(known.log_n.size)
-    return state, lambda steps, left: indices_mixed(state, told, steps, left, known.log_m, known.log_n, known.g, row)
+    return state, lambda steps, left: indices_mixed(
+        state, told, steps, left, known.log_m, known.log_n, known.g, row, order
+    )
 
 
 ON_MIXTURES: frozenset[type[Policy]] = frozenset({HorizonUCL, Gittins, GPUCB, Greedy})

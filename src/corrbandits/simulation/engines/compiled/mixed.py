@@ -14,10 +14,10 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Vague
-from corrbandits.belief.vague.opening import farthest
+from corrbandits.belief.vague.opening import in_order
 from corrbandits.simulation.engines.compiled.cache import compiled, part
-from corrbandits.simulation.engines.compiled.choose import at_lattice, between, largest_limit
-from corrbandits.simulation.engines.compiled.state import Steps, record
+from corrbandits.simulation.engines.compiled.choose import between, first_index, first_limit, largest_limit
+from corrbandits.simulation.engines.compiled.state import Ranked, Steps, record
 from corrbandits.simulation.engines.compiled.update import pull
 
 SEEN = np.dtype(
@@ -91,7 +91,7 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         deviation=np.zeros(n),
         seen=record(SEEN, arm=-1),
     )
-    first, again = _opening(parts.points, n)
+    first, again = in_order(parts.points, n)
     free = bool(np.isnan(parts.scales).any())
     told = Told(
         free=free,
@@ -105,21 +105,6 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         again=again,
     )
     return state, told
-
-
-def _opening(points: Array | None, n: int) -> tuple[Integers, Integers]:
-    """Return the order in which arms are tried before there is a scale, and the order from the second time on."""
-    tried, order = np.zeros(n, dtype=np.int64), []
-    for _ in range(n):
-        arm = farthest(points, tried, np.arange(n))
-        tried[arm] += 1
-        order.append(arm)
-    again = []
-    for _ in range(n):
-        arm = farthest(points, tried, np.arange(n))
-        tried[arm] += 1
-        again.append(arm)
-    return np.array(order), np.array(again)
 
 
 @part
@@ -244,13 +229,16 @@ def observe_mixed(b: Mixed, told: Told, k: int, reward: float) -> None:
 
 
 @compiled
-def limits_mixed(b: Mixed, told: Told, steps: Steps, widths: Array) -> None:
+def limits_mixed(b: Mixed, told: Told, steps: Steps, widths: Array, order: Ranked) -> None:
     """Go on, taking the arm of largest mean and width deviations."""
     for t in range(steps.eps.size):
         k = opening_arm(b, told)
         if k < 0:
             weigh_parts(b, told)
-            k = largest_limit(b.mu, b.deviation, widths[t])
+            if order.rank.size > 0:
+                k = first_limit(b.mu, b.variance, widths[t], order)
+            else:
+                k = largest_limit(b.mu, b.deviation, widths[t])
         else:
             steps.progress.initialisation += 1
         observe_mixed(b, told, k, pull(steps, t, k))
@@ -258,7 +246,7 @@ def limits_mixed(b: Mixed, told: Told, steps: Steps, widths: Array) -> None:
 
 @compiled
 def indices_mixed(
-    b: Mixed, told: Told, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array
+    b: Mixed, told: Told, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array, order: Ranked
 ) -> None:
     """Go on, taking the arm of largest Gittins index."""
     for t in range(steps.eps.size):
@@ -266,13 +254,7 @@ def indices_mixed(
         if k < 0:
             weigh_parts(b, told)
             between(left[t], log_m, g, row)
-            most = -np.inf
-            for i in range(b.mu.size):
-                value = b.mu[i]
-                if b.variance[i] > 0.0:
-                    value += b.deviation[i] * at_lattice(b.seen.noise * told.relative[i] / b.variance[i], log_n, row)
-                if value > most:
-                    k, most = i, value
+            k = first_index(b.mu, b.variance, b.seen.noise, told.relative, log_n, row, order)
         else:
             steps.progress.initialisation += 1
         observe_mixed(b, told, k, pull(steps, t, k))

@@ -8,7 +8,8 @@ import numpy as np
 from numba import config
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits.belief import Correlated, GaussianBelief
+from corrbandits.belief import Belief, Correlated, GaussianBelief
+from corrbandits.policies import by_place
 from corrbandits.simulation.engines.compiled.cache import compiled
 
 FLOOR = 1e-20
@@ -63,6 +64,13 @@ class Apart(NamedTuple):
     w: Array
 
 
+class Ranked(NamedTuple):
+    """Which of nearly equal arms is taken: that of lowest rank. Without ranks it is the lowest arm of exact equals."""
+
+    rank: Integers
+    values: Array  # to write what arms are compared by
+
+
 class Steps(NamedTuple):
     """Some steps of a run: as many as there is eps. A reward is m_i + sigma_i eps or, if binary, whether eps < m_i."""
 
@@ -108,6 +116,23 @@ def state_of(belief: GaussianBelief) -> Joint | Apart:
         candidates=np.zeros(n, dtype=np.int64),
         streak=record(STREAK, arm=-1),
     )
+
+
+def ranked(belief: Belief) -> Ranked:
+    """Return the ranks of arms by their coordinates, then by row.
+
+    >>> ranked(Correlated(covariance=[[4.0, 1.0], [1.0, 9.0]], noise_variance=1.0)).rank
+    array([0, 1])
+    """
+    every = np.arange(belief.arms)
+    rank = np.empty(belief.arms, dtype=np.int64)
+    rank[by_place(belief.coordinates, every)] = every
+    return Ranked(rank, np.zeros(belief.arms))
+
+
+def unranked() -> Ranked:
+    """Return that there are no ranks."""
+    return Ranked(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 def record(fields: np.dtype[Any], **values: int) -> Any:

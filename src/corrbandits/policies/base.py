@@ -179,7 +179,11 @@ def by_place(coordinates: Array | None, arms: Integers) -> Integers:
 def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
     """Return the belief if it is Gaussian; refuse it in the policy's name otherwise."""
     if not isinstance(belief, GaussianBelief):
-        raise TypeError(f"{type(policy).__name__} needs a Gaussian belief, got a {type(belief).__name__}.")
+        other = "Gittins" if hasattr(belief, "noise_variance") else "BayesUCB"
+        raise TypeError(
+            f"{type(policy).__name__} needs a Gaussian belief, got a {type(belief).__name__}. Take {other}, or say all "
+            "of a Gaussian prior: means, variances and noise."
+        )
     return belief
 
 

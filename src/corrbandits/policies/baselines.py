@@ -12,7 +12,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import expected_excess
 from corrbandits.belief import Belief, GaussianBelief
-from corrbandits.policies.base import IndexPolicy, Policy, best, gaussian
+from corrbandits.policies.base import LARGEST, IndexPolicy, Policy, best, gaussian
 
 
 @final
@@ -91,6 +91,11 @@ class KnowledgeGradient(IndexPolicy):
 
     def __post_init__(self) -> None:
         checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
+
+    def threshold(self, belief: Belief) -> float:
+        """Return the default, on a Gaussian belief; refuse another at once, not when its first rewards have come."""
+        gaussian(self, belief)
+        return LARGEST
 
     def left(self, t: Any) -> Any:
         """Return T - t, how many decisions follow the one at time t, or at each of many; refused past the horizon."""

@@ -14,7 +14,7 @@ from corrbandits._core.draws import covariance_root
 from corrbandits._core.tally import Tally
 from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
-from corrbandits.belief.vague.factors import MUCH, NEGLIGIBLE, Evidence, Factors, conditioned, factors
+from corrbandits.belief.vague.factors import Evidence, Factors, conditioned, factors, much, worth_keeping
 from corrbandits.belief.vague.known import Known, known, said
 from corrbandits.belief.vague.learnt import Learnt, learnt
 from corrbandits.belief.vague.mixture import Components, components, freedom, quantile
@@ -22,9 +22,6 @@ from corrbandits.belief.vague.opening import farthest
 from corrbandits.belief.vague.parts import Parts, names_of
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.kernels import Distance
-
-MOST = 1_000_000_000
-"""A belief that would keep more numbers than this is refused: 8 GB."""
 
 MOST_PARTS = 10_000
 
@@ -48,8 +45,10 @@ class Vague(Belief):
     and rules try arms that lie far from each other.
 
     Without `coordinates`, `arms` says how many there are, and none says anything of another but for the common mean
-    and scale. It depends on how many rewards each arm gave, their exact sums and sums of squares alone: order does not
-    matter. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.
+    and scale. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.
+    The belief depends on how many rewards each arm gave, their exact sums and sums of squares alone: order does not
+    matter. Where so many arms and rewards are there that all parts would take more than a second, the lightest are
+    left out; at least eight are kept.
 
     >>> prior = Vague(coordinates=range(10))
     >>> belief = prior.observe([5, 0, 9, 2, 7], [31.0, 25.0, 27.0, 29.0, 30.0])
@@ -302,10 +301,10 @@ class Vague(Belief):
 
     def _updated(self, arm: int, reward: float) -> Vague:
         tally = self._tally.seen(arm, reward)
-        now, k = self._evidence, np.count_nonzero(self.counts)
+        now, k = self._evidence, int(np.count_nonzero(self.counts))
         z = self._seen_in_units.of_reward(reward)
         settled = now.number >= FEW and self._mixture is not None and abs(z) < 1e3
-        if not settled or len(self.parts) * self.arms * k > MUCH or self._factors.zeta.shape[1] > 2 * k + 16:
+        if not settled or much(self.parts, k) or self._factors.zeta.shape[1] > 2 * k + 16:
             return self._conditioned(tally)
         row, noise = self._factors.row(self.parts, arm), self.parts.ratios * self.relative_variance[arm]
         more, variance = self._factors.after(row, arm, noise, np.full(len(self.parts), z))
@@ -352,17 +351,12 @@ class Vague(Belief):
             self.variance = frozen(np.full(self.arms, np.inf))
             return
         mixture = components(evidence, self.parts.scales, self.level, self._offset, self._unit)
-        kept, weights = np.arange(len(self.parts)), mixture.weights()
-        if len(self.parts) * self.arms * max(seen.arms.size, 1) > MUCH:
-            kept = np.unique(mixture.part[weights > NEGLIGIBLE])
+        weights = np.zeros(len(self.parts))
+        np.add.at(weights, mixture.part, mixture.weights())
+        kept = worth_keeping(self.parts, weights, seen.arms.size)
+        if kept.size < len(self.parts):
             mixture = mixture.kept(np.flatnonzero(np.isin(mixture.part, kept)), kept)
-        if kept.size * seen.arms.size * self.arms > MOST:
-            raise MemoryError(
-                f"{kept.size} parts on {self.arms:,} arms, {seen.arms.size:,} of them seen, take "
-                f"{8e-9 * kept.size * seen.arms.size * self.arms:,.0f} GB, more than there should be. Say parts=8, or "
-                "state length, sd and noise_sd, and use Implicit."
-            )
-        self._mix(mixture, factors(self.parts, seen, kept, roots, solved, self.arms))
+        self._mix(mixture, factors(self.parts, seen, kept, roots, solved))
 
     def _without_scale(self, seen: Standard) -> bool:
         """Return whether the rewards say nothing of a scale: no two differ, nor from a mean that is known."""

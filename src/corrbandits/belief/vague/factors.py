@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -12,11 +13,23 @@ from corrbandits._core.single_thread import one_thread
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard
 
-NEGLIGIBLE = 1e-9
-"""Where there is much to compute, parts of a smaller share of the weight are left out."""
+MUCH = 2e9
+"""More products than this are much to compute: parts x arms x the square of how many were seen."""
 
-MUCH = 30_000_000
-"""More numbers than this are much: parts x arms x arms seen."""
+SECOND = 6e9
+"""So many products, and the correlations for them, take less than a second: if there are more, parts are left out."""
+
+FEWEST = 8
+"""But so many are kept."""
+
+NEGLIGIBLE = 1e-3
+"""Where there is much to compute, the lightest parts are left out, up to this share of the weight in all.
+
+A thousandth of the weight moves means by a thousandth of a deviation or so; another choice of 48 parts, by more.
+"""
+
+BLOCK = 512
+"""So many arms at a time: what is computed of them stays in the cache."""
 
 
 @final
@@ -43,13 +56,16 @@ class Evidence:
 @final
 @dataclass(frozen=True)
 class Factors:
-    """Of each part that is kept: V, zeta and o, whose rows grow with what is seen or awaited."""
+    """Of each part that is kept: what is left of variances, means and beta, and V, zeta and o.
+
+    Where there is much to compute, V of the arms seen is not kept, but L is, from which rows of V'V follow.
+    """
 
     kept: Integers
     """Which parts are kept."""
 
     V: Array
-    """(G, rows, N)"""
+    """(G, rows, N), of what was seen and is awaited; of what is awaited alone, if there are roots."""
 
     zeta: Array
     """(G, rows)"""
@@ -66,14 +82,30 @@ class Factors:
     share: Array
     """1 - V' o, (G, N): how much of beta is left in the arms' means."""
 
+    seen: Integers
+    """The arms that were seen, where V does not tell of them."""
+
+    roots: tuple[Array, ...] = ()
+    """L of each part kept, (k, k), if V of the arms seen is not."""
+
     def row(self, parts: Parts, arm: int) -> Array:
         """Return row `arm` of R - V'V under every part kept."""
-        return np.asarray(parts.rows(self.kept, arm) - np.matmul(self.V[:, :, arm][:, None, :], self.V)[:, 0])
+        rows = parts.rows(self.kept, arm) - np.matmul(self.V[:, :, arm][:, None, :], self.V)[:, 0]
+        every, here = np.arange(parts.arms), np.array([arm])
+        for place, (part, L) in enumerate(zip(self.kept.tolist(), self.roots, strict=False)):
+            gain = _solved(L, _solved(L, parts.correlation(part, self.seen, here)), transposed=True)[:, 0]
+            for block in _blocks(parts.arms):
+                rows[place, block] -= parts.correlation(part, every[block], self.seen) @ gain
+        return np.asarray(rows)
 
     def covariance(self, parts: Parts, part: int) -> Array:
         """Return R - V'V under one of the parts kept, by its place among them."""
-        every = np.arange(self.V.shape[2])
-        return np.asarray(parts.correlation(self.kept.item(part), every, every) - self.V[part].T @ self.V[part])
+        every, number = np.arange(parts.arms), self.kept.item(part)
+        S = parts.correlation(number, every, every) - self.V[part].T @ self.V[part]
+        if self.roots:
+            V = _solved(self.roots[part], parts.correlation(number, self.seen, every))
+            S -= V.T @ V
+        return np.asarray(S)
 
     def after(self, row: Array, arm: int, noise: Array, z: Array) -> tuple[Factors, Array]:
         """Return the factors after one more reward z of an arm, and the variance of what it was expected to be.
@@ -84,8 +116,8 @@ class Factors:
         v = row / np.sqrt(variance)[:, None]
         zeta = (z - self.response[:, arm]) / np.sqrt(variance)
         o = self.share[:, arm] / np.sqrt(variance)
-        more = Factors(
-            kept=self.kept,
+        more = replace(
+            self,
             V=np.concatenate([self.V, v[:, None]], axis=1),
             zeta=np.concatenate([self.zeta, zeta[:, None]], axis=1),
             o=np.concatenate([self.o, o[:, None]], axis=1),
@@ -96,10 +128,26 @@ class Factors:
         return more, variance
 
 
+def much(parts: Parts, seen: int) -> bool:
+    """Return whether there is much to compute, so many arms having been seen."""
+    return len(parts) * parts.arms * seen**2 > MUCH
+
+
+def worth_keeping(parts: Parts, weights: Array, seen: int) -> Integers:
+    """Return which parts are kept, given the weights of all: all of them, unless there is much to compute.
+
+    It depends on what was seen alone, not on its order.
+    """
+    if not much(parts, seen):
+        return np.arange(len(parts))
+    order = np.argsort(-weights, kind="stable")
+    heavy = int(np.count_nonzero(np.cumsum(weights[order]) < 1 - NEGLIGIBLE)) + 1
+    affordable = max(int(SECOND / (parts.arms * seen**2)), FEWEST)
+    return np.sort(order[: min(heavy, affordable)])
+
+
 def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence, list[Array], list[Array]]:
     """Return the evidence of what was seen, and under each part L and L^-1 (z, 1)."""
-    from scipy.linalg import solve_triangular
-
     A, k, n = seen.arms, seen.arms.size, seen.number
     sides = np.stack([seen.averages, np.ones(k)], axis=1)
     over = relative[A] / seen.counts
@@ -112,7 +160,7 @@ def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence
             M.flat[:: k + 1] += parts.ratios[part] * over
             L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
             roots.append(L)
-            solved.append(solve_triangular(L, sides, lower=True, check_finite=False) if k else sides)
+            solved.append(_solved(L, sides))
             log_determinant[part] = 2 * np.log(L.diagonal()).sum() + (n - k) * np.log(parts.ratios[part])
     zeta, o = (np.array([both[:, side] for both in solved]).reshape(len(parts), k) for side in (0, 1))
     evidence = Evidence(
@@ -125,26 +173,36 @@ def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence
     return evidence, roots, solved
 
 
-def factors(
-    parts: Parts, seen: Standard, kept: Integers, roots: list[Array], solved: list[Array], arms: int
-) -> Factors:
+def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], solved: list[Array]) -> Factors:
     """Return the factors of the parts kept."""
+    A, k, every = seen.arms, seen.arms.size, np.arange(parts.arms)
+    implicit = much(parts, k)
+    zeta, o = (np.array([solved[part][:, side] for part in kept]).reshape(kept.size, k) for side in (0, 1))
+    left, response, share = (np.full((kept.size, parts.arms), value) for value in (1.0, 0.0, 1.0))
+    V = np.empty((kept.size, 0 if implicit else k, parts.arms))
+    with one_thread():
+        for block in _blocks(parts.arms if k else 0):
+            for place, part in enumerate(kept.tolist()):
+                v = _solved(roots[part], parts.correlation(part, every[block], A).T)
+                left[place, block] = np.maximum(1.0 - np.square(v).sum(axis=0), 0.0)
+                response[place, block] = zeta[place] @ v
+                share[place, block] = 1.0 - o[place] @ v
+                if not implicit:
+                    V[place, :, block] = v
+    L = tuple(roots[part] for part in kept) if implicit else ()
+    return Factors(kept, V, zeta, o, left, response, share, A, L)
+
+
+def _blocks(arms: int) -> Iterator[slice]:
+    return (slice(start, min(start + BLOCK, arms)) for start in range(0, arms, BLOCK))
+
+
+def _solved(L: Array, sides: Array, *, transposed: bool = False) -> Array:
+    """Return L^-1 or L'^-1 times the sides; in place of these if their columns lie one after the other."""
+    if not L.size:
+        return sides
     from scipy.linalg import solve_triangular
 
-    A, every, k = seen.arms, np.arange(arms), seen.arms.size
-    V = np.empty((kept.size, k, arms))
-    with one_thread():
-        for place, part in enumerate(kept.tolist()):
-            if k:
-                across = parts.correlation(part, A, every)
-                V[place] = solve_triangular(roots[part], across, lower=True, check_finite=False, overwrite_b=True)
-    zeta, o = (np.array([solved[part][:, side] for part in kept]).reshape(kept.size, k) for side in (0, 1))
-    return Factors(
-        kept=kept,
-        V=V,
-        zeta=zeta,
-        o=o,
-        left=np.maximum(1.0 - np.square(V).sum(axis=1), 0.0),
-        response=np.matmul(zeta[:, None], V)[:, 0],
-        share=1.0 - np.matmul(o[:, None], V)[:, 0],
-    )
+    trans = 1 if transposed else 0
+    solved = solve_triangular(L, sides, trans=trans, lower=True, overwrite_b=True, check_finite=False)
+    return np.asarray(solved)

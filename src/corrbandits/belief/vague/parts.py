@@ -79,12 +79,14 @@ class Parts:
         return np.array([self._correlation(part, here, others)[0] for part in kept.tolist()])
 
     def _correlation(self, part: int, arms: Integers, others: Integers) -> Array:
-        same: Array = np.asarray(arms[:, None] == others, dtype=np.float64)
-        if self.points is None or not arms.size:
-            return same
-        site = self.sites.item(part)
-        between = self.kernel(part)(self.points[arms], self.points[others])
-        return np.asarray((1 - site) * between + site * same)
+        site, between = 1.0, np.zeros((arms.size, others.size))
+        if self.points is not None and between.size:
+            site = self.sites.item(part)
+            between = self.kernel(part)(self.points[arms], self.points[others])
+            between *= 1 - site
+        _, rows, columns = np.intersect1d(arms, others, assume_unique=True, return_indices=True)
+        between[rows, columns] += site
+        return between
 
     def _every(self) -> Array | None:
         """Return the correlations of all arms under all parts, kept where they are few enough."""

@@ -1,0 +1,188 @@
+"""Peers on the problems of the arena, told nothing, on the noise that our rules meet.
+
+Games are added to a folder of `corrbandits arena`, or to a new one, each as soon as it was played. Those that are
+there are not played again, so that the same command goes on where it was stopped. Our default plays too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import multiprocessing
+import os
+import signal
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.opponents import PEERS
+from benchmarks.opponents.player import FIRST
+from benchmarks.threads import ONE_THREAD
+from benchmarks.timing import tell
+from corrbandits._shell.progress import bar
+from corrbandits.arena.playing import Outcome, play, play_step_by_step
+from corrbandits.arena.problems import FAMILIES, TUNING, Problem, problem
+from corrbandits.arena.results import Game, Key, Results
+from corrbandits.policies import Gittins
+
+OURS, NOTHING = "Gittins", "nothing"
+
+LONGEST = {"BoTorch fully Bayesian qLogNEI": 40, "BoTorch fully Bayesian UCB": 40}
+"""How many decisions those take at most who need seconds for each."""
+
+PACKAGES = {
+    "Optuna": "optuna",
+    "Optuna GP": "torch",
+    "BoTorch": "botorch",
+    "BoTorch fully Bayesian": "numpyro",
+    "scikit-learn": "sklearn",
+    "bayesianbandits": "bayesianbandits",
+    "PyMAB": "pymab",
+}
+"""What those peers need whose names begin so."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.arena", description=__doc__)
+    parser.add_argument("--results", type=Path, metavar="DIRECTORY", required=True, help="where games are kept")
+    parser.add_argument("--seed", type=int, help="that of a new folder; drawn if left out")
+    parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=list(FAMILIES), metavar="FAMILY")
+    parser.add_argument("--problems", type=_positive, default=4, help="of each family (4)")
+    parser.add_argument("--horizons", nargs="+", type=_positive, default=[40], help="decisions in a game (40)")
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS), metavar="PEER")
+    parser.add_argument("--jobs", type=_positive, default=1, help="games at the same time (1)")
+    options = parser.parse_args(arguments)
+    try:
+        results = Results(options.results, options.seed)
+        known = {game.key for game in results.games()}
+    except ValueError as error:
+        parser.error(str(error))
+    wanted = games(options.families, options.problems, options.horizons, installed(options.peers))
+    try:
+        failures = played(results, [key for key in wanted if key not in known], options.jobs)
+    except KeyboardInterrupt:
+        tell(f"Stopped. What was played is in {results.directory}; the same command goes on from there.")
+        return 130
+    print(table(results.games(), options.horizons))
+    for failure in failures:
+        tell(failure)
+    return 1 if failures else 0
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r:.20}")
+    return int(text)
+
+
+def installed(peers: Iterable[str]) -> list[str]:
+    """Return those peers whose package is there; say which one is not."""
+    found = []
+    for peer in peers:
+        missing = [package for start, package in PACKAGES.items() if peer.startswith(start) and not find_spec(package)]
+        if missing:
+            tell(f"{peer} does not play: {missing[0]} is not installed. `make .venv-bench/.ready` installs it.")
+        else:
+            found.append(peer)
+    return found
+
+
+def games(families: Iterable[str], problems: int, horizons: Sequence[int], peers: Sequence[str]) -> list[Key]:
+    """Return what is to be played, the first problem of every family first.
+
+    >>> [key.rule for key in games(["chain"], 1, [40, 200], ["BoTorch UCB", "BoTorch fully Bayesian UCB"])]
+    ['Gittins', 'BoTorch UCB', 'BoTorch fully Bayesian UCB', 'Gittins', 'BoTorch UCB']
+    """
+    return [
+        Key(family, number, horizon, rule, NOTHING)
+        for horizon in horizons
+        for number in range(problems)
+        for family in families
+        for rule in (OURS, *peers)
+        if horizon <= LONGEST.get(rule, horizon)
+    ]
+
+
+def played(results: Results, keys: Sequence[Key], jobs: int) -> list[str]:
+    """Add these games to the results as they are played; return what went wrong."""
+    os.environ.update(ONE_THREAD)
+    failures = []
+    work = [(key, results.seed) for key in keys]
+    with (
+        multiprocessing.get_context("spawn").Pool(min(jobs, max(len(work), 1)), _quiet) as pool,
+        bar(len(work), label="playing") as show,
+    ):
+        for done, game in enumerate(pool.imap_unordered(game_of, work), start=1):
+            if isinstance(game, str):
+                failures.append(game)
+            else:
+                results.add([game])
+            show(done)
+    return failures
+
+
+def _quiet() -> None:
+    """Leave Ctrl-C to the process that started this one, and libraries' warnings to those who develop with them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")
+
+
+def game_of(work: tuple[Key, int]) -> Game | str:
+    """Return a game, or which one could not be played and why."""
+    key, seed = work
+    try:
+        _warm(key.rule)
+        return Game(*key, *outcome_of(key.rule, problem(key.family, seed, key.number), key.horizon))
+    except Exception as error:  # whatever a library raises ends this game alone
+        return f"{key.rule} gave up on {key.family} {key.number}, {key.horizon} decisions: {error!r:.300}"
+
+
+def outcome_of(rule: str, given: Problem, horizon: int) -> Outcome:
+    """Return how our default or a peer plays a problem."""
+    if rule == OURS:
+        return play(given, Gittins(horizon), given.told_nothing(), horizon)
+    return play_step_by_step(given, PEERS[rule](given.coordinates, horizon, given.stream % 2**32), horizon)
+
+
+@cache
+def _warm(rule: str) -> None:
+    """Have a short game played first in this process: what is imported and compiled then counts in no game."""
+    outcome_of(rule, problem("chain", TUNING[0], 0), FIRST + 1)
+
+
+def table(played: Iterable[Game], horizons: Iterable[int]) -> str:
+    """Return how much the peers lose, relative to our default on the same problems; families count the same."""
+    known = {game.key: game for game in played if game.told == NOTHING}
+    lines = [
+        f"{'decisions':>9}  {'rule':32}{'problems':>8}{'regret':>8}{'better in':>10}{'worst':>7}{'s a decision':>14}"
+    ]
+    for horizon in horizons:
+        for rule in (OURS, *PEERS):
+            pairs = [
+                (game, known[key._replace(rule=OURS)])
+                for key, game in known.items()
+                if (key.horizon, key.rule) == (horizon, rule) and key._replace(rule=OURS) in known
+            ]
+            if pairs:
+                lines.append(f"{horizon:9}  {rule:32}{len(pairs):8}{_summary(pairs)}")
+    return "\n".join(lines)
+
+
+def _summary(pairs: Sequence[tuple[Game, Game]]) -> str:
+    """Return the geometric mean over families, in how many ours loses more, the largest ratio, and the time."""
+    families = {theirs.family for theirs, _ in pairs}
+    logs = []
+    for family in families:
+        regrets = np.array([(theirs.regret, ours.regret) for theirs, ours in pairs if theirs.family == family])
+        logs.append(float(np.diff(-np.log(regrets.mean(axis=0)))[0]))
+    mean, worst = math.exp(np.mean(logs)), math.exp(max(logs))
+    better = f"{sum(log < 0 for log in logs)} of {len(families)}"
+    return f"{mean:8.2f}{better:>10}{worst:7.2f}{np.mean([theirs.seconds for theirs, _ in pairs]):14.2g}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

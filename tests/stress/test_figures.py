@@ -13,7 +13,6 @@ from html.parser import HTMLParser
 import matplotlib as mpl
 import numpy as np
 import pytest
-from scipy.interpolate import RegularGridInterpolator
 
 import corrbandits as cb
 from corrbandits import plots
@@ -133,37 +132,30 @@ def test_a_heat_map_shows_the_ratios_of_mean_regret(shape):
     assert_nothing_is_cut(figure)
 
 
-def test_the_break_even_line_runs_where_the_interpolated_ratio_is_one(data):
-    lines = 0
-    for ax in maps_of(figures.grids(Stand(data))):
-        logs = ax.images[0].get_array()
-        between = RegularGridInterpolator([np.arange(n) for n in logs.shape], logs.filled(np.nan))
-        for contour in ax.collections:
-            vertices = np.concatenate([path.vertices for path in contour.get_paths()])
-            assert len(vertices) > 3
-            np.testing.assert_allclose(between(vertices[:, ::-1]), 0.0, atol=1e-9)
-            lines += 1
-    assert lines == 6
+def parted(lines, shape):
+    """Return which cells a line of edges parts from the one to their right, and from the one above them."""
+    right, above = np.zeros((shape[0], shape[1] - 1), dtype=bool), np.zeros((shape[0] - 1, shape[1]), dtype=bool)
+    for (x0, y0), (x1, y1) in lines:
+        (right if x0 == x1 else above)[int(min(y0, y1) + (x0 == x1) * 0.5), int(min(x0, x1) + (x0 != x1) * 0.5)] = True
+    return right, above
 
 
-def test_specks_of_a_break_even_line_are_left_out_and_numbers_stand_above_it():
-    from matplotlib.figure import Figure
-
-    values = np.full((6, 6), 0.5)
-    values[:, 4:] = 2.0  # a boundary across the map
-    values[2, 1] = 1.0 + 1e-6  # and a speck
-    ax = Figure().subplots()
-    grid = panels.Grid("shift", "length", np.arange(6.0), np.arange(6.0), np.arange(36).reshape(6, 6))
-    figures._draw_grid(ax, grid, values, 2.0)
-    (line,) = ax.collections
-    vertices = np.concatenate([path.vertices for path in line.get_paths()])
-    np.testing.assert_allclose(vertices[:, 0], 3.5)
-    assert np.ptp(vertices[:, 1]) == 5
-    assert all(text.get_zorder() > line.get_zorder() for text in ax.texts)
-    values[:, 4:] = 0.5
-    ax.clear()
-    figures._draw_grid(ax, grid, values, 2.0)
-    assert sum(path.vertices.size for line in ax.collections for path in line.get_paths()) == 0
+def test_the_line_parts_cells_where_the_prior_hurts_from_others_and_leaves_numbers_alone(data):
+    page, lines = chart_data(Stand(data))["maps"], 0
+    drawn = iter(maps_of(figures.grids(Stand(data))))
+    for candidate in ("printed", "plain"):
+        for cells, line in page[candidate]["1000"].values():
+            hurts = np.array([["it hurts" in text for text in row] for row in cells["hovertext"]])
+            ends = [(x, y) for x, y in zip(line["x"], line["y"], strict=True) if x is not None]
+            edges = list(zip(ends[::2], ends[1::2], strict=True))
+            (collection,) = next(drawn).collections
+            assert [[*map(tuple, path.vertices)] for path in collection.get_paths()] == [[*edge] for edge in edges]
+            right, above = parted(edges, hurts.shape)
+            np.testing.assert_array_equal(right, hurts[:, 1:] != hurts[:, :-1])
+            np.testing.assert_array_equal(above, hurts[1:] != hurts[:-1])
+            assert all(x % 1 == 0.5 or y % 1 == 0.5 for edge in edges for x, y in edge), "numbers are in the middle"
+            lines += len(edges)
+    assert lines > 20
 
 
 def test_colours_of_the_page_reach_as_far_as_those_of_the_figure(data):
@@ -185,13 +177,12 @@ def test_a_policy_is_told_by_what_is_not_usual(policy, words):
     assert page_html.short(policy if isinstance(policy, str) else repr(policy)) == words
 
 
-def test_without_a_break_even_there_is_no_line(data):
+def test_where_no_prior_hurts_there_is_no_line(data):
     always = data.copy(deep=True)
     always["regret"] = data["regret"].where(data["candidate"] == "uninformative", data["regret"] / 100)
     figure = figures.grids(Stand(always))
-    assert not any(ax.collections for ax in maps_of(figure))
-    maps = chart_data(Stand(always))["maps"]["printed"]["1000"]
-    assert [[trace["type"] for trace in traces] for traces in maps.values()] == [["heatmap"]] * 3
+    assert not any(line.get_paths() for ax in maps_of(figure) for line in ax.collections)
+    assert [line["x"] for _, line in chart_data(Stand(always))["maps"]["printed"]["1000"].values()] == [[]] * 3
 
 
 def test_heat_maps_say_in_words_what_they_show(data):
@@ -199,7 +190,7 @@ def test_heat_maps_say_in_words_what_they_show(data):
     texts = " | ".join(text for text, _ in written(figure))
     for words in (
         "prior means shifted by (reward)", "prior variance times", "prior length times", "printed index",
-        "plain index", "prior helps", "prior hurts", "break-even", "the prior as given", "1,000 decisions",
+        "plain index", "prior helps", "prior hurts", "on its orange side", "the prior as given", "1,000 decisions",
     ):  # fmt: skip
         assert words in texts
     for ax in maps_of(figure):
@@ -391,7 +382,7 @@ def test_the_page_says_every_sentence_and_holds_the_whole_table(data):
     (link,) = (attrs for attrs in outline.of("a") if "download" in attrs)
     assert base64.b64decode(link["href"].partition("base64,")[2]).decode() == test.to_csv()
     assert len(outline.of("tr")) == 1 + 4 + len(test.to_csv().splitlines())
-    for text in (data.attrs["policy"], data.attrs["truth"], "1,000 decisions", "corrbandits 0.1.0"):
+    for text in ("CorrelatedUCL(K=4.13, a=3.284)", data.attrs["truth"], "1,000 decisions", "corrbandits 0.1.0"):
         assert text in outline.texts
 
 
@@ -448,12 +439,34 @@ def test_heavy_libraries_wait_until_a_figure_is_drawn():
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium here")
 def test_a_browser_draws_every_figure_under_the_page_s_own_rules(html, tmp_path):
-    place = tmp_path / "page.html"
-    place.write_text(html, encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--enable-logging=stderr"]
-    command = ["chromium", *options, "--virtual-time-budget=5000", "--dump-dom", place.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = browsed(html, tmp_path, "page.html")
     assert "CONSOLE" not in done.stderr
     drawn = done.stdout[done.stdout.index("<main>") : done.stdout.index("</main>")]
     assert drawn.count("js-plotly-plot") == 9
     assert "Printed index, after 1,000 decisions: it helps at" in drawn
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium here")
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_telephone_nothing_reaches_beyond_the_edge(html, tmp_path, width):
+    """A frame, since the browser's own windows are 500 wide at least."""
+    look = """const page = frames[0].document, wide = page.documentElement.clientWidth;
+        const ends = [...page.querySelectorAll("figure svg")].map((one) => one.getBoundingClientRect().right);
+        document.title = [wide, page.documentElement.scrollWidth, Math.max(...ends), ends.length].join(" ");"""
+    (tmp_path / "frame.html").write_text(
+        f'<iframe src="page.html" style="width: {width}px; height: 800px; border: 0"></iframe>'
+        f"<script>setTimeout(() => {{{look}}}, 2000)</script>"
+    )
+    done = browsed(html, tmp_path, "frame.html", "--allow-file-access-from-files")
+    seen, reaches, figures_end, count = map(float, re.search(r"<title>(.*)</title>", done.stdout)[1].split())
+    assert width - 30 < seen <= width
+    assert (reaches, count >= 9) == (seen, True)
+    assert figures_end <= seen
+
+
+def browsed(html, folder, name, *options):
+    """Return what a browser says and makes of a page, or of a file that shows it."""
+    (folder / "page.html").write_text(html, encoding="utf-8")
+    always = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}", "--enable-logging=stderr"]
+    command = ["chromium", *always, *options, "--virtual-time-budget=5000", "--dump-dom", (folder / name).as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)

@@ -1,5 +1,6 @@
 """What a stress test plays, compared with simulations by hand, and its files, byte for byte."""
 
+import itertools
 import math
 import re
 
@@ -38,7 +39,7 @@ def test_by_default_there_are_three_grids_of_five_by_five_and_four_kinds():
     assert data["time"].values[-1] == 5
 
 
-def wrong_by_hand(setting, mean, noise):
+def wrong_by_hand(setting, mean, noise, where):
     kind, x, confidence, length = setting
     changed = {
         "shift": mean + x,
@@ -47,60 +48,79 @@ def wrong_by_hand(setting, mean, noise):
         "swap": (1 - x) * mean + x * (mean.max() + mean.min() - mean),
     }[kind]
     kernel = 4 * confidence * cb.Exponential(2.0 * length)
-    return cb.Correlated(mean=changed, kernel=kernel, coordinates=SURFACE.coordinates, noise_variance=4.0)
+    return cb.Correlated(mean=changed, kernel=kernel, coordinates=where, noise_variance=4.0)
+
+
+def dealt_by_hand(run, surface=0, truth=SURFACE):
+    """Return a run's order of arms, its noise on the means and its seed; the test's own is 0."""
+    rng = np.random.default_rng(np.random.SeedSequence([0, surface, 1], spawn_key=(run,)))
+    by_place = sorted(range(truth.arms), key=lambda arm: tuple(truth.coordinates[arm]))
+    order = np.array(by_place)[rng.permutation(truth.arms)]
+    words = np.random.SeedSequence([0, surface, 2], spawn_key=(run,)).generate_state(1, np.uint64)
+    return order, rng.standard_normal(truth.arms), int(words[0]) >> 1
+
+
+def played_by_hand(player, order, seed, truth=SURFACE, **options):
+    """Return the trace of one run on arms in an order."""
+    arms = cb.GaussianBandit(truth.means[order], 4.0)
+    return cb.simulate({"one": player}, arms, seed=seed, **options)
 
 
 def test_the_regret_is_that_of_simulations_with_priors_made_wrong_by_hand(whole):
-    data, mean = whole.data, SURFACE.means
-    noise = np.random.default_rng(np.random.SeedSequence([0, 0, 1])).standard_normal(16)
-    for k in range(0, data.sizes["setting"], 3):
-        setting = tuple(data[name].values[k] for name in ("kind", "accuracy", "confidence", "length"))
-        prior = wrong_by_hand(setting, mean, noise)
-        players = {"printed": (RULE, prior), "plain": (cb.CorrelatedUCL(a=1.5, factor=False), prior)}
-        trace = cb.simulate(players, SURFACE, 40, 4, seed=0)
-        for name in players:
-            expected = trace.regret.sel(policy=name, time=data["time"].values).values
-            np.testing.assert_allclose(data["regret"].sel(candidate=name)[k], expected, rtol=1e-9, err_msg=str(setting))
-            steps = trace.initialisation.sel(policy=name).values
-            np.testing.assert_array_equal(data["initialisation"].sel(candidate=name)[k], steps)
-
-
-@pytest.mark.parametrize("candidate", ["uninformative", "independent"])
-def test_who_has_no_prior_of_each_arm_meets_the_arms_of_every_run_in_an_order_of_its_own(whole, candidate):
     data, orders = whole.data, set()
-    overall = {"mean": SURFACE.means.mean(), "variance": SURFACE.means.var()} if candidate == "independent" else {}
-    player = cb.UCL(a=1.5), cb.Independent(noise_variance=4.0, arms=16, **overall)
-    for run in range(4):
-        order = np.random.default_rng(np.random.SeedSequence([0, 0, 3], spawn_key=(run,))).permutation(16)
+    rules = {"printed": RULE, "plain": cb.CorrelatedUCL(a=1.5, factor=False)}
+    for k, run in zip(range(0, data.sizes["setting"], 3), itertools.cycle(range(4))):
+        order, noise, seed = dealt_by_hand(run)
         orders.add(tuple(order))
-        trace = cb.simulate({"one": player}, cb.GaussianBandit(SURFACE.means[order], 4.0), 40, run + 1, seed=0)
-        expected = trace.regret.values[0, run, data["time"].values - 1]
-        for found in data["regret"].sel(candidate=candidate, run=run).values:
-            np.testing.assert_allclose(found, expected, rtol=1e-9)
+        setting = tuple(data[name].values[k] for name in ("kind", "accuracy", "confidence", "length"))
+        prior = wrong_by_hand(setting, SURFACE.means[order], noise, SURFACE.coordinates[order])
+        for name, rule in rules.items():
+            trace = played_by_hand((rule, prior), order, seed, horizon=40)
+            expected = trace.regret.sel(policy="one", time=data["time"].values).values[0]
+            found = data["regret"].sel(candidate=name, run=run)[k]
+            np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=str(setting))
+            steps = trace.initialisation.values.item()
+            assert data["initialisation"].sel(candidate=name, run=run).values[k] == steps
     assert len(orders) == 4
 
 
+@pytest.mark.parametrize("candidate", ["uninformative", "independent"])
+def test_who_has_no_prior_of_each_arm_meets_the_arms_in_the_order_of_the_run(whole, candidate):
+    data = whole.data
+    overall = {"mean": SURFACE.means.mean(), "variance": SURFACE.means.var()} if candidate == "independent" else {}
+    player = cb.UCL(a=1.5), cb.Independent(noise_variance=4.0, arms=16, **overall)
+    for run in range(4):
+        order, _, seed = dealt_by_hand(run)
+        expected = played_by_hand(player, order, seed, horizon=40).regret.values[0, 0, data["time"].values - 1]
+        for found in data["regret"].sel(candidate=candidate, run=run).values:
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["Gaussian", "Bernoulli"])
-def test_how_the_arms_are_sorted_does_not_matter(kind):
-    """Met in the order of the list, the baseline would see the worst 20 of 30 arms only, or some of the best."""
-    means, few = (
-        np.linspace(0.0, 1.0, 30),
-        {"kinds": ["shift"], "accuracy": [0.0], "length": [1.0], "confidence": [1.0]},
-    )
-    mixed = np.random.default_rng(1).permutation(30)
-    flat, said = [], []
-    for order in (np.arange(30), np.arange(30)[::-1], mixed):
+@pytest.mark.parametrize("prior", ["kernel", "covariance"])
+def test_the_same_arms_listed_in_another_order_give_the_same_file(kind, prior):
+    """Means are alike, so that the first arm is a tie of all; taken from the list it is the worst, or the best."""
+    means, few = np.linspace(0.0, 1.0, 30), {"kinds": ["shift", "noise"], "confidence": [1.0], "length": [1.0, 2.0]}
+    matrix, files = 0.01 * cb.Exponential(3.0)(np.arange(30.0)[:, None]), set()
+    for order in (np.arange(30), np.arange(30)[::-1], np.random.default_rng(1).permutation(30)):
         where = np.arange(30.0)[order, None]
         arms = means[order], *([0.04] if kind == "Gaussian" else []), where
         truth = (cb.GaussianBandit if kind == "Gaussian" else cb.BernoulliBandit)(*arms)
-        test = stress.run(RULE, truth, 20, mean=means[order], kernel=0.01 * cb.Exponential(3.0), runs=60,
-                                  noise_variance=0.04, survivors=False, **few)  # fmt: skip
-        flat.append(test.data["regret"].sel(candidate="uninformative").values[0, :, -1])
-        said.append(test.sentences()[0])
-    assert len(set(said)) == 1
-    error = max(one.std(ddof=1) / math.sqrt(len(one)) for one in flat)
-    assert np.ptp([one.mean() for one in flat]) < 4 * error
-    assert abs(flat[0].mean() - 20 * 0.5) < 4 * error, "a chance order has the mean gap at every step"
+        given = {"kernel": 0.01 * cb.Exponential(3.0)} if prior == "kernel" else {"covariance": matrix[order][:, order]}
+        test = stress.run(RULE, truth, 20, mean=0.5, noise_variance=0.04, runs=3, survivors=False, **given, **few)
+        files.add(test.to_csv())
+    assert len(files) == 1
+
+
+def test_the_first_of_arms_that_look_alike_is_any_of_them():
+    """With means from 0 to 1, any of 30 arms, loses 0.5 at t = 1; the first of the list 1, the last 0."""
+    truth = cb.GaussianBandit(np.linspace(0.0, 1.0, 30), 0.04, np.arange(30.0)[:, None])
+    few = {"kinds": ["shift"], "accuracy": [0.0], "length": [1.0], "confidence": [1.0], "survivors": False}
+    test = stress.run(cb.GPUCB(), truth, 1, mean=0.5, kernel=0.01 * cb.Exponential(3.0), runs=200, **few)
+    lost = test.data["regret"].sel(candidate="plain").values.ravel()
+    assert abs(lost.mean() - 0.5) < 4 * lost.std() / math.sqrt(len(lost))
+    assert lost.std() > 0.2
+    assert test.findings()["verdict"] == "makes no difference", "the uninformative prior takes the same first arm"
 
 
 def test_an_environment_of_another_kind_is_reordered_too():
@@ -147,13 +167,13 @@ def test_the_runs_are_spread_over_a_family_and_all_meet_the_same():
     )
     flat = test.data["regret"].sel(candidate="uninformative").values
     assert (flat == flat[:1]).all()
-    for k, surface in enumerate(family):
-        seed = int(np.random.SeedSequence([0, k, 2]).generate_state(1, np.uint64)[0] >> np.uint64(1))
-        prior = cb.Correlated(kernel=KERNEL, coordinates=SURFACE.coordinates, noise_variance=4.0)
-        trace = cb.simulate({"one": (RULE, prior)}, surface, 60, len(range(k, 7, 3)), seed=seed)
-        as_given = (test.data["accuracy"].values == 0) & (test.data["length"].values == 1)
-        found = test.data["regret"].sel(candidate="printed").values[as_given][0, k::3, -1]
-        np.testing.assert_allclose(found, trace.regret.values[0, :, -1], rtol=1e-9)
+    as_given = (test.data["accuracy"].values == 0) & (test.data["length"].values == 1)
+    found = test.data["regret"].sel(candidate="printed").values[as_given][0, :, -1]
+    for run in range(7):
+        order, _, seed = dealt_by_hand(run // 3, surface=run % 3)
+        prior = cb.Correlated(kernel=KERNEL, coordinates=SURFACE.coordinates[order], noise_variance=4.0)
+        trace = played_by_hand((RULE, prior), order, seed, truth=family[run % 3], horizon=60)
+        assert found[run] == pytest.approx(trace.regret.values[0, 0, -1], rel=1e-9)
 
 
 def test_a_family_of_more_surfaces_than_runs_is_refused_since_some_would_not_be_met():
@@ -225,7 +245,7 @@ def test_a_stopped_test_goes_on_to_the_same_bytes(whole, tmp_path, monkeypatch):
 
     def stopping(*arguments, **options):
         calls.append(arguments)
-        if len(calls) == 4:
+        if len(calls) == 14:  # in the fourth part of four runs
             raise KeyboardInterrupt
         return cb.simulate(*arguments, **options)
 
@@ -246,20 +266,18 @@ def test_a_stopped_test_goes_on_to_the_same_bytes(whole, tmp_path, monkeypatch):
         stressed(seed=1, **options)
 
 
-def test_what_the_order_of_the_list_decides_is_no_verdict():
-    alike = stressed(20.0, horizon=20, times=[1, 20])
-    apart = stressed(horizon=20, times=[1, 20])
-    assert alike.data.attrs["tied_gap"] == pytest.approx(np.ptp(SURFACE.means))
-    assert apart.data.attrs["tied_gap"] == 0
-    assert alike.findings()["order_decides_at"][0] == 1
-    assert alike.sentences()[0].startswith("Your prior has no verdict at t = 20, since the order of the list may")
-    assert "At t = 1, 20 there is no verdict, since the order of the list may decide it." in alike.sentences()
-    assert apart.findings()["times"] == [1, 20]
+def test_what_chance_may_have_decided_is_no_verdict():
+    test = stressed(20.0, horizon=20, times=[1, 3, 20])
+    given, flat = (test.data["regret"].sel(candidate=name) for name in ("printed", "uninformative"))
+    apart = given_of(test)[0] - flat.values[0]
+    chance = [t for t, x in zip((1, 3, 20), apart.T, strict=True) if abs(x.mean()) <= 2.571 * x.std(ddof=1) / 6**0.5]
+    assert given.sizes["run"] == 6
+    assert test.findings()["chance_decides_at"] == chance == [1, 20]
 
 
 def test_a_short_campaign_is_measured_by_independent_arms():
-    noisy = {"accuracy": {"shift": [0.0], "noise": [0.5, 1.0, 2.0, 4.0, 8.0]}, "kinds": ["shift", "noise"]}
-    short, long = stressed(horizon=15, **noisy), stressed(horizon=60, **noisy)
+    swapped = {"accuracy": {"shift": [0.0], "swap": [0.25, 0.5, 0.75, 1.0]}, "kinds": ["shift", "swap"]}
+    short, long = (stressed(horizon=horizon, runs=20, **swapped) for horizon in (15, 60))
     for test, told in ((short, True), (long, False)):
         said, arms = test.sentences(), "independent arms of the right mean and deviation"
         whole = " ".join(said)
@@ -270,9 +288,10 @@ def test_a_short_campaign_is_measured_by_independent_arms():
         assert ("with independent arms" in said[-1] or "are independent arms" in said[-1]) == told
     found = short.findings()
     assert found["independent_verdict"] == "helps"
-    curve = [row for row in short.rows if row.time == 15 and row.candidate == "printed" and row.kind == "noise"]
+    curve = [row for row in short.rows if row.time == 15 and row.candidate == "printed" and row.kind == "swap"]
     safe = [row.accuracy for row in curve if row.mean <= found["independent"]]
-    assert max(safe) <= found["independent_noise_high"] < min({row.accuracy for row in curve} - set(safe))
-    assert found["independent_noise_high"] != found["noise_high"]
-    said = f"It is safe unless noise of a deviation above {found['independent_noise_high']:.3g} is added to its means."
+    assert max(safe) <= found["independent_swap_high"] < min({row.accuracy for row in curve} - set(safe))
+    assert found["independent_swap_high"] != found["swap_high"]
+    share = f"{100 * found['independent_swap_high']:.3g}"
+    said = f"It is safe unless its high and low regions are swapped by more than {share} %."
     assert said in short.sentences()

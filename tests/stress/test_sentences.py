@@ -8,13 +8,13 @@ from corrbandits.stress import sentences as stress_words
 from corrbandits.stress.priors import settings
 
 
-def made_up(printed, plain=None, flat=100.0, **attributes):
+def made_up(printed, plain=None, flat=100.0, margin=0.0, **attributes):
     """Return findings and sentences of rows that a function makes: mean regret by accuracy, confidence and length."""
     rows = []
     for setting in settings({"shift": [-2.0, -1.0, 0.0, 1.0, 2.0]}, [0.1, 1.0, 10.0], [0.1, 1.0, 10.0]):
         for name, mean in (("printed", printed), ("plain", plain or printed), ("uninformative", lambda *_: flat)):
             value = float(mean(*setting[1:]))
-            rows.append(stress_findings.Row(name, *setting, 10, 5, value, value, value))
+            rows.append(stress_findings.Row(name, *setting, 10, 5, value, value, value, uninformative_margin=margin))
     about = {"default_kind": "shift", "candidate": "printed", "variance": 10.0, "assumed_length": 2.0, **attributes}
     found = stress_findings.findings(rows, about)
     return found, stress_words.sentences(found, about)
@@ -158,15 +158,16 @@ def test_what_survivors_cost_at_the_other_corners_is_said():
     assert said_of(cheap)[-1].endswith("save regret.")
 
 
-def test_where_the_order_of_the_list_may_decide_nothing_is_said_to_help():
-    _, sentences = made_up(lambda *_: 40.0, tied_gap=70.0)
-    assert sentences[0] == "Your prior has no verdict at t = 10, since the order of the list may decide it."
+def test_where_chance_may_have_decided_nothing_is_said_to_help():
+    _, sentences = made_up(lambda *_: 40.0, margin=70.0)
+    assert sentences[0] == "Your prior has no verdict at t = 10, since chance may have decided it: play more runs."
     assert not {"helps", "safe", "no difference"} & set(" ".join(sentences).replace(",", "").split())
-    assert made_up(lambda *_: 40.0, tied_gap=50.0)[1][0].startswith("Your prior helps")
+    assert made_up(lambda *_: 40.0, margin=50.0)[1][0].startswith("Your prior helps")
+    assert made_up(lambda *_: 99.0, margin=50.0)[1][0].startswith("Your prior makes no difference")
 
 
 def test_where_no_time_has_a_verdict_that_is_not_no_difference():
     rows = [row._replace(time=t) for t in (1, 10) for row in rows_of({GIVEN: 90.0})]
-    sentences = said_of(rows, tied_gap=20.0)
-    assert "At t = 1, 10 there is no verdict, since the order of the list may decide it." in sentences
+    sentences = said_of([row._replace(uninformative_margin=20.0) for row in rows])
+    assert "At t = 1, 10 there is no verdict, since chance may have decided it." in sentences
     assert "no difference" not in " ".join(sentences)

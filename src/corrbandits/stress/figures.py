@@ -16,7 +16,6 @@ from corrbandits.stress.priors import KINDS
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
-    from matplotlib.contour import ContourSet
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -32,7 +31,6 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 LEAST_WIDTH = 6.5  # inches, for the words above and below the panels
 MOST_NUMBERED = 7  # columns: a number in a narrower cell could not be read
-SHORTEST = 1.0  # cells: a shorter piece of the break-even line is not drawn
 LOG_FROM = 8.0  # times the least regret that the greatest must be for a logarithmic axis
 
 
@@ -91,7 +89,8 @@ def curves(test: StressTest) -> Figure:
 
 
 def _draw_grid(ax: Axes, grid: panels.Grid, values: NDArray[np.float64], most: float) -> None:
-    """Draw cells of equal size, coloured by the logarithm of the ratio, the line of ratio 1, and the prior as given."""
+    """Draw cells coloured by the logarithm of the ratio, a line around those that hurt, and the prior as given."""
+    from matplotlib.collections import LineCollection
     from matplotlib.patches import Rectangle
 
     with np.errstate(divide="ignore"):
@@ -99,9 +98,7 @@ def _draw_grid(ax: Axes, grid: panels.Grid, values: NDArray[np.float64], most: f
     limit = np.log(most)
     ax.set_facecolor("#d9d9d9")  # what was not played
     ax.imshow(np.ma.masked_invalid(logs), cmap=_colours(), vmin=-limit, vmax=limit, origin="lower", aspect="auto")
-    if panels.crosses(logs):
-        levels = np.ma.masked_invalid(np.clip(logs, -limit, limit))
-        _leave_out_short(ax.contour(levels, levels=[0.0], colors="black", linewidths=1.6))
+    ax.add_collection(LineCollection(panels.borders(values), colors="black", linewidths=1.6, capstyle="projecting"))
     if values.shape[1] <= MOST_NUMBERED:
         for (row, column), value in np.ndenumerate(values):
             _write_number(ax, column, row, panels.ratio_text(value))
@@ -112,19 +109,6 @@ def _draw_grid(ax: Axes, grid: panels.Grid, values: NDArray[np.float64], most: f
     ax.set_xticks(range(0, grid.x.size, step), [number(x) for x in grid.x[::step]])
     ax.set_yticks(range(grid.y.size), [number(y, 2) for y in grid.y])
     ax.tick_params(length=2)
-
-
-def _leave_out_short(line: ContourSet) -> None:
-    """Leave out the pieces of a line that reach less far than a cell: they are specks, not a boundary."""
-    from matplotlib.path import Path
-
-    kept = []
-    for path in line.get_paths():
-        vertices = np.asarray(path.vertices)
-        starts = np.flatnonzero(np.asarray(path.codes) == Path.MOVETO)
-        pieces = np.split(vertices, starts[1:])
-        kept += [Path(piece) for piece in pieces if len(piece) and np.ptp(piece, axis=0).max() >= SHORTEST]
-    line.set_paths([Path.make_compound_path(*kept)])
 
 
 def _write_number(ax: Axes, column: int, row: int, text: str) -> None:
@@ -164,7 +148,7 @@ def _key(figure: Figure) -> None:
     from matplotlib.patches import Patch
 
     marks = [Line2D([], [], color="black", linewidth=1.6), Patch(fill=False, **_GIVEN)]
-    words = ["break-even: as much regret as the uninformative prior", "the prior as given"]
+    words = ["on its orange side the prior hurts", "the prior as given"]
     figure.legend(marks, words, loc="outside upper right", ncols=2, frameon=False, fontsize=8)
 
 

@@ -5,7 +5,7 @@ level            mean regret at the horizon with the uninformative prior
 independent      the same with independent arms of the right mean and deviation
 given            mean regret at the horizon with the prior as it was given
 verdict          what a prior does at a setting and time: it helps, hurts or makes no difference; of the prior as
-                 given there is none where the order of the list may decide it
+                 given there is none where the difference may be chance: less than its margin, but not alike
 break-even       where a curve of mean regret crosses the level, between two settings on a straight line
                  (of the logarithm, for the factors on variance and length)
 safe             settings from one break-even to the next, around the prior as given if that is safe, otherwise around
@@ -36,7 +36,8 @@ class Row(NamedTuple):
     """One row of the CSV: the regret of a candidate in a setting at a time, over runs; low and high are its band.
 
     `initial` is the mean number of initial steps; `better` says on how many of the `surfaces` that were met the regret
-    is less than with the uninformative prior.
+    is less than with the uninformative prior. The margins are half the 95 % t-intervals of the mean difference from
+    the references, run by run: NaN with one run, or where there is no such reference.
     """
 
     candidate: str
@@ -52,6 +53,8 @@ class Row(NamedTuple):
     initial: float = 0.0
     surfaces: int = 1
     better: int = 0
+    uninformative_margin: float = math.nan
+    independent_margin: float = math.nan
 
 
 Curve = Sequence[tuple[float, float]]
@@ -93,11 +96,11 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
 def _beside(table: Sequence[Row], reference: str, about: Mapping[str, Any]) -> Found:
     """Return what the prior does beside a reference, when, and where it is safe by that."""
     kind, main = str(about["default_kind"]), str(about["candidate"])
-    found = _over_time(table, reference, main, kind, tied_gap=float(about.get("tied_gap", 0.0)))
+    found = _over_time(table, reference, main, kind)
     last = max(row.time for row in table)
     at_end = [row for row in table if row.time == last]
     level = next(row.mean for row in at_end if row.candidate == reference)
-    told = last not in found["order_decides_at"]
+    told = last not in found["chance_decides_at"]
     found["verdict"] = verdict(_mean(at_end, main, kind, AS_GIVEN[kind]), level) if told else NO_VERDICT
     for factor in dict.fromkeys(row.kind for row in at_end):
         curve = _accuracy_curve(at_end, main, kind, factor)
@@ -160,17 +163,24 @@ def _mean(rows: Sequence[Row], candidate: str, *setting: Any) -> float:
     return next(row.mean for row in rows if row[:5] == wanted)
 
 
-def _over_time(table: Sequence[Row], reference: str, main: str, kind: str, *, tied_gap: float) -> Found:
-    """Return when the prior helps and hurts, where that is more than the order of the list may have decided."""
+def _over_time(table: Sequence[Row], reference: str, main: str, kind: str) -> Found:
+    """Return when the prior helps and hurts, where that is more than chance."""
     flat = {row.time: row.mean for row in table if row.candidate == reference}
-    given = {row.time: row.mean for row in table if row[:5] == (main, kind, AS_GIVEN[kind], 1.0, 1.0)}
-    times = [t for t in sorted(given) if not tied_gap or abs(given[t] - flat[t]) > tied_gap]
+    own = sorted((row for row in table if row[:5] == (main, kind, AS_GIVEN[kind], 1.0, 1.0)), key=lambda row: row.time)
+    by_chance = [row.time for row in own if _by_chance(row, flat[row.time], reference)]
+    told = {row.time: verdict(row.mean, flat[row.time]) for row in own if row.time not in by_chance}
     return {
-        "times": times,
-        "order_decides_at": [t for t in sorted(given) if t not in times],
-        "helps_at": [t for t in times if verdict(given[t], flat[t]) == HELPS],
-        "hurts_at": [t for t in times if verdict(given[t], flat[t]) == HURTS],
+        "times": list(told),
+        "chance_decides_at": by_chance,
+        "helps_at": [t for t, what in told.items() if what == HELPS],
+        "hurts_at": [t for t, what in told.items() if what == HURTS],
     }
+
+
+def _by_chance(row: Row, level: float, reference: str) -> bool:
+    """Return whether a regret differs from a reference's, but by no more than chance may have done."""
+    margin: float = getattr(row, f"{reference}_margin")
+    return not alike(row.mean, level) and abs(row.mean - level) <= margin
 
 
 def _accuracy_curve(rows: Sequence[Row], main: str, kind: str, factor: str) -> Curve:

@@ -1,12 +1,15 @@
-"""The names of candidates, factors and settings: the same in the CSV, the sentences, the figures and on the page."""
+"""The names of candidates, factors, settings and truths, the same in the CSV, in sentences, figures and on the page."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from corrbandits._shell.numbers import number
+from corrbandits.environments import Environment
 from corrbandits.stress.priors import AS_GIVEN, Setting
 
 UNINFORMATIVE, FIXED, SURVIVORS = "uninformative", ("printed", "plain"), ("elimination", "refitting")
@@ -78,3 +81,19 @@ def changes(setting: Setting) -> list[str]:
 def is_nominal(factor: str, value: float) -> bool:
     """Return whether a value of a factor leaves the prior as it was given, up to rounding."""
     return math.isclose(value, NOMINAL[factor], rel_tol=1e-5, abs_tol=1e-8)
+
+
+def truth_in_words(surfaces: Sequence[Environment]) -> str:
+    """Return the truth in a few words.
+
+    >>> from corrbandits import BernoulliBandit, GaussianBandit
+    >>> truth_in_words([GaussianBandit([1.0, 2.0, 5.25], 4.0)])
+    '3 arms with means from 1 to 5.25 and noise of variance 4'
+    >>> truth_in_words([BernoulliBandit([0.1, 0.5])] * 3)
+    '3 surfaces of 2 arms with means from 0.1 to 0.5'
+    """
+    means = np.concatenate([surface.means for surface in surfaces])
+    several = f"{len(surfaces):,} surfaces of " if len(surfaces) > 1 else ""
+    noise = {number(x) for surface in surfaces for x in surface.noise_variance.tolist()}
+    alike = f" and noise of variance {noise.pop()}" if len(noise) == 1 else ""
+    return f"{several}{surfaces[0].arms:,} arms with means from {number(means.min())} to {number(means.max())}{alike}"

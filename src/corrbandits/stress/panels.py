@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from corrbandits._shell.numbers import number
-from corrbandits.stress.findings import verdict
+from corrbandits.stress.findings import TIE, verdict
 from corrbandits.stress.names import FIXED, HELD, NOMINAL, SURVIVORS, UNINFORMATIVE, candidate_name, changes
 from corrbandits.stress.priors import KINDS, Setting
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 PAIRS = (("accuracy", "confidence"), ("accuracy", "length"), ("confidence", "length"))
 # blue to orange by way of a light grey: told apart by every kind of colour vision, and dark at both ends
 COLOURS = ("#0b3c6f", "#5b8db8", "#f4f2ee", "#e39a68", "#a13c0c")
-ROUNDING = 1e-9
 CLOSEST = 0.13  # of an axis, between two labels
 NEAR_ONE = 0.05  # a ratio nearer to 1 is written in more digits: a rounded 1 would hide that the prior hurts
 LEAST_BOUND, MOST_BOUND, MOST_DOUBLINGS = 1.5, 1e3, 4
@@ -167,14 +166,19 @@ def ratio_text(ratio: float) -> str:
     return number(round(ratio, 3), 4) if abs(ratio - 1) < NEAR_ONE else number(ratio, 2)
 
 
-def crosses(logs: NDArray[np.float64]) -> bool:
-    """Say whether ratios, of which these are the logarithms, lie on both sides of 1, more than rounding away from it.
+def borders(ratio: NDArray[np.float64]) -> list[list[tuple[float, float]]]:
+    """Return the edges between cells where the prior hurts and cells where it does not, as pairs of points (x, y).
 
-    >>> crosses(np.array([[-0.5, 0.3, np.nan]])), crosses(np.array([[-0.5, 1e-16]])), crosses(np.array([[np.nan]]))
-    (True, False, False)
+    A cell is as wide and as high as 1, and its middle is at its column and row; edges leave the numbers there alone.
+
+    >>> borders(np.array([[0.5, 1.01, 2.0]])), borders(np.array([[0.5], [np.nan], [2.0], [0.9]]))
+    ([[(1.5, -0.5), (1.5, 0.5)]], [[(-0.5, 2.5), (0.5, 2.5)]])
     """
-    there = logs[np.isfinite(logs)]
-    return bool((there < -ROUNDING).any() and (there > ROUNDING).any())
+    hurts, there = ratio * (1 - TIE) > 1, np.isfinite(ratio)
+    beside = np.argwhere((hurts[:, 1:] != hurts[:, :-1]) & there[:, 1:] & there[:, :-1]).tolist()
+    above = np.argwhere((hurts[1:] != hurts[:-1]) & there[1:] & there[:-1]).tolist()
+    upright = [[(column + 0.5, row - 0.5), (column + 0.5, row + 0.5)] for row, column in beside]
+    return upright + [[(column - 0.5, row + 0.5), (column + 0.5, row + 0.5)] for row, column in above]
 
 
 def colour_limit(ratio: Sequence[Any]) -> float:

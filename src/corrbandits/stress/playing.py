@@ -7,9 +7,10 @@
 
 Run r of the test is run r div F of surface r mod F, F being the number of surfaces.
 
-Without a prior all arms look alike, and a policy meets them in the order in which they are listed. So that the order
-of a list tells it nothing, the uninformative candidate meets them in an order of its own in every run; so do arms that
-are independent, of the right mean and deviation.
+Where arms look alike a policy takes the first of the list. So that the order of a list decides nothing, every run has
+an order of its own, in which all candidates meet the arms, and noise of its own on the prior means (kind "noise").
+Both are drawn for the arms in a fixed order, that of their places, so that the same arms in another order give the
+same regrets to the last bit.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from corrbandits.simulation.checkpoint import Checkpoint
-from corrbandits.simulation.engines import Recorded, Runs, engine_for
+from corrbandits.simulation.engines import Recorded
 from corrbandits.simulation.fingerprint import fingerprint
 from corrbandits.simulation.simulator import simulate
 from corrbandits.stress.names import FIXED, REFERENCES, SURVIVORS, UNINFORMATIVE
@@ -106,61 +107,44 @@ class Plan:
     @cached_property
     def overall(self) -> tuple[float, float]:
         """The mean and the deviation of the true means of all surfaces; 1 for the deviation where there is none."""
-        means = np.concatenate([surface.means for surface in self.surfaces])
+        means = np.sort([surface.means for surface in self.surfaces], axis=None)
         return float(means.mean()), float(means.std()) or 1.0
 
-    @property
-    def tied_gap(self) -> float:
-        """How much regret the order of the list may decide, where arms tie for the first decision; otherwise 0."""
-        belief = self.prior.belief(Setting("shift", 0.0), np.zeros(len(self.prior.mean)))
-        if (pending := self.policy.pending(belief)).any():
-            index = belief.variance[pending]
-        elif isinstance(self.policy, IndexPolicy):
-            index = self.policy.index(belief, 1)
-        else:
-            return 0.0
-        tied = np.count_nonzero(np.isclose(index, index.max(), rtol=1e-9)) > 1
-        return float(max(surface.gaps.max() for surface in self.surfaces)) if tied else 0.0
+    @cached_property
+    def standing(self) -> Integers:
+        """The arms by place, then by means and noise: an order that does not depend on how they are listed."""
+        prior = self.prior
+        places = [] if prior.coordinates is None else list(prior.coordinates.T)
+        keys = [*places, prior.mean, prior.noise_variance, *(surface.means for surface in self.surfaces)]
+        return np.lexsort(keys[::-1])
 
-    def order(self, surface: int, run: int) -> Integers:
-        """Return in which order those without a prior of each arm meet the arms, in a run of a surface."""
-        entropy = np.random.SeedSequence([self.seed, surface, 3], spawn_key=(run,))
-        return np.random.default_rng(entropy).permutation(len(self.prior.mean))
+    def dealt(self, surface: int, run: int) -> tuple[Integers, Array]:
+        """Return the order of the arms in a run of a surface, and what an accuracy of 1 of the kind noise adds."""
+        rng = np.random.default_rng(np.random.SeedSequence([self.seed, surface, 1], spawn_key=(run,)))
+        return self.standing[rng.permutation(self.standing.size)], rng.standard_normal(self.standing.size)
 
-    def noise(self, surface: int) -> Array:
-        """Return what an accuracy of 1 of the kind noise adds to the means, on one surface."""
-        entropy = np.random.SeedSequence([self.seed, surface, 1])
-        return np.random.default_rng(entropy).standard_normal(len(self.prior.mean))
+    def seed_of(self, surface: int, run: int) -> int:
+        """Return the seed of a run of a surface: no two share their noise."""
+        entropy = np.random.SeedSequence([self.seed, surface, 2], spawn_key=(run,))
+        return int(entropy.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
-    def seed_of(self, surface: int) -> int:
-        """Return the seed of the runs on a surface: no two share their noise; one alone has the test's own."""
-        if len(self.surfaces) == 1:
-            return self.seed
-        return int(np.random.SeedSequence([self.seed, surface, 2]).generate_state(1, np.uint64)[0] >> np.uint64(1))
-
-    def players(self, part: Part) -> dict[str, tuple[Policy, Belief]]:
-        """Return who plays a part with a prior, and which; candidates of one setting share it."""
-        noise = self.noise(part.surface)
-        prior = lru_cache(maxsize=1)(lambda setting: self.prior.belief(setting, noise))
+    def players(self, part: Part, order: Integers, noise: Array) -> dict[str, tuple[Policy, Belief]]:
+        """Return who plays a part, and with which prior of arms in an order; candidates of one setting share it."""
+        given = self.prior.reordered(order)
+        prior = lru_cache(maxsize=1)(lambda setting: given.belief(setting, noise))
 
         def player(name: str, setting: Setting) -> tuple[Policy, Belief]:
+            if name in REFERENCES:
+                return self.reference(name, order)
             if name in self.fixed:
                 return self.fixed[name], prior(setting)
-            return self.policy, self._survivor(name, setting, noise)
+            return self.policy, _survivor(name, given, setting, noise)
 
-        informed = (pair for pair in part.players if pair[0] not in REFERENCES)
-        return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(informed)}
-
-    def _survivor(self, name: str, setting: Setting, noise: Array) -> Belief:
-        from corrbandits.belief import Elimination, Refitting
-
-        if name == "elimination":
-            return Elimination(self.prior.alternatives(setting, noise))
-        return Refitting(**self.prior.wrong(setting, noise))
+        return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(part.players)}
 
     def refuse_what_cannot_be_played(self) -> None:
         """Try every length and every policy before the work, so that nothing fails in the middle of it."""
-        kind, noise = next(iter(self.accuracy)), self.noise(0)
+        kind, noise = next(iter(self.accuracy)), np.zeros(len(self.prior.mean))
         for length in self.length:
             belief = self.prior.belief(Setting(kind, self.accuracy[kind][0], max(self.confidence), length), noise)
             for policy in self.fixed.values():
@@ -247,37 +231,30 @@ def _put(plan: Plan, part: Part, found: Recorded, whole: Recorded) -> None:
 
 
 def _simulated(plan: Plan, part: Part, threads: int | None) -> Recorded:
-    trace = simulate(
-        plan.players(part),
-        plan.surfaces[part.surface],
-        plan.horizon,
-        part.runs,
-        plan.seed_of(part.surface),
-        record="summary",
-        times=plan.times,
-        threads=threads,
-        progress=False,
-    )
-    informed = [name not in REFERENCES for name, _ in part.players]
     found = _room(plan, len(part.players), part.runs)
-    found["regret"][informed] = trace.regret.values
-    found["initialisation"][informed] = trace.initialisation.values
-    for k, (name, _) in enumerate(part.players):
-        for run in range(part.runs) if name in REFERENCES else ():
-            alone = _without_prior(plan, name, part.surface, run)
-            for what, rows in found.items():
-                rows[k, run] = alone[what][0]
+    for run in range(part.runs):
+        order, noise = plan.dealt(part.surface, run)
+        trace = simulate(
+            plan.players(part, order, noise),
+            reordered(plan.surfaces[part.surface], order),
+            plan.horizon,
+            seed=plan.seed_of(part.surface, run),
+            record="summary",
+            times=plan.times,
+            threads=threads,
+            progress=False,
+        )
+        for what, rows in found.items():
+            rows[:, run] = trace.data[what].values[:, 0]
     return found
 
 
-def _without_prior(plan: Plan, name: str, surface: int, run: int) -> Recorded:
-    """Return a run of a reference: the noise is that of all others, the order of arms its own."""
-    order = plan.order(surface, run)
-    environment, pair = reordered(plan.surfaces[surface], order), plan.reference(name, order)
-    runs = Runs(*pair, environment, plan.horizon, plan.seed_of(surface), run, run + 1, plan.times)
-    recorded = runs.room()
-    engine_for(runs).play(runs, recorded, lambda _: None)
-    return recorded
+def _survivor(name: str, prior: Assumed, setting: Setting, noise: Array) -> Belief:
+    from corrbandits.belief import Elimination, Refitting
+
+    if name == "elimination":
+        return Elimination(prior.alternatives(setting, noise))
+    return Refitting(**prior.wrong(setting, noise))
 
 
 def _described(plan: Plan) -> dict[str, Any]:

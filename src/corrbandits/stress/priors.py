@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array
+from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Correlated
 from corrbandits.kernels import Kernel, Stationary, as_kernel
 
@@ -62,6 +62,17 @@ class Assumed:
     kernel: Kernel | None = None
     coordinates: Array | None = None
     covariance: Array | None = None
+
+    def reordered(self, order: Integers) -> Assumed:
+        """Return the same of arms in another order: arm i is arm order[i] of this."""
+        where, matrix = self.coordinates, self.covariance
+        return Assumed(
+            self.mean[order],
+            self.noise_variance[order],
+            self.kernel,
+            None if where is None else where[order],
+            None if matrix is None else matrix[np.ix_(order, order)],
+        )
 
     def belief(self, setting: Setting, noise: Array) -> Correlated:
         """Return the prior made wrong; as it was given, where the setting changes nothing."""

@@ -38,7 +38,7 @@ AGAINST = {
 INDEPENDENT_ARMS = "independent arms of the right mean and deviation"
 SHORT = 2  # decisions per arm: in fewer, one that knows nothing hardly comes to choose
 UNSURE = " where you are unsure what is wrong"
-BY_ORDER = "the order of the list may decide it"
+BY_CHANCE = "chance may have decided it"
 SAFETY = {HELPS: "is safe", HURTS: "is unsafe"}  # up to its break-evens, by the verdict of the prior as given
 
 
@@ -88,7 +88,7 @@ def _summary(found: Found, by: Found, about: Mapping[str, Any], kinds: Sequence[
 def _unless(found: Found, kinds: Sequence[str]) -> str:
     """Return up to where the prior is safe or unsafe, in every kind of inaccuracy that has a break-even."""
     if found["verdict"] == NO_VERDICT:
-        return f" at t = {found['horizon']:,}, since {BY_ORDER}"
+        return f" at t = {found['horizon']:,}, since {BY_CHANCE}: play more runs"
     if found["verdict"] not in SAFETY:
         return ""
     clauses = [clause for kind in kinds if (clause := _break_even(found, kind))]
@@ -172,24 +172,22 @@ def _by_independent(found: Found) -> Found:
 
 
 def _by_time(found: Found) -> list[str]:
-    times, helps, hurts, by_order = (found[name] for name in ("times", "helps_at", "hurts_at", "order_decides_at"))
-    if len(times) + len(by_order) < 2:
+    times, helps, hurts, by_chance = (found[name] for name in ("times", "helps_at", "hurts_at", "chance_decides_at"))
+    if len(times) + len(by_chance) < 2:
         return []
-    open_at = f"at t = {_list(by_order)} there is no verdict, since {BY_ORDER}"
+    open_at = f"at t = {_list(by_chance)} there is no verdict, since {BY_CHANCE}"
     if not times:
         return [f"A{open_at[1:]}."]
-    after = f"; {open_at}" if by_order else ""
-    if not by_order and times in (helps, hurts):
+    after = f"; {open_at}" if by_chance else ""
+    if not by_chance and times in (helps, hurts):
         return [f"It {HELPS if helps else HURTS} at every time that was looked at: {_list(times)}."]
     parts = [f"{what} at t = {_list(when)}" for what, when in ((HELPS, helps), (HURTS, hurts)) if when]
-    neither = f"{NEITHER} at t = {_list(times)}" if by_order else f"{NEITHER} at any time that was looked at"
+    neither = f"{NEITHER} at t = {_list(times)}" if by_chance else f"{NEITHER} at any time that was looked at"
     return [f"It {' and '.join(parts) or neither}{after}."]
 
 
 def _by_surface(found: Found, about: Mapping[str, Any]) -> list[str]:
     if found["surfaces"] < 2:
-        return []
-    if found["verdict"] == NO_VERDICT:
         return []
     beside = ", measured against the uninformative prior" if _is_short(found, about) else ""
     return [f"Of {found['surfaces']:,} surfaces that were met, it {HELPS} on {found['better']:,}{beside}."]

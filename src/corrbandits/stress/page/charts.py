@@ -53,7 +53,7 @@ def chart_data(test: StressTest) -> Chart:
 
 
 def _map(data: xr.Dataset, grid: panels.Grid, band: xr.Dataset, most: float) -> list[Chart]:
-    """Return the traces of a heat map: the cells, the line of ratio 1, and the prior as given."""
+    """Return the traces of a heat map: the cells, and the line around those where the prior hurts."""
     values, limit, settings = grid.take(band["ratio"]), float(np.log(most)), panels.settings(data)
     logs, units = np.log(np.clip(values, 1e-300, None)), str(data.attrs.get("units", ""))
     cells = {
@@ -74,16 +74,16 @@ def _map(data: xr.Dataset, grid: panels.Grid, band: xr.Dataset, most: float) -> 
         "xgap": 1,
         "ygap": 1,
     }
+    ends: list[Any] = [point for edge in panels.borders(values) for point in (*edge, (None, None))]
     line = {
-        "type": "contour",
-        "z": _numbers(np.clip(logs, -limit, limit)),
-        "autocontour": False,
-        "contours": {"coloring": "none", "start": 0, "end": 0, "size": 1},
-        "line": {"color": "black", "width": 2, "smoothing": 0},
-        "showscale": False,
+        "type": "scatter",
+        "mode": "lines",
+        "x": [x for x, _ in ends],
+        "y": [y for _, y in ends],
+        "line": {"color": "black", "width": 2},
         "hoverinfo": "skip",
     }
-    return [cells, line] if panels.crosses(logs) else [cells]
+    return [cells, line]
 
 
 def _hover(setting: Setting, band: xr.Dataset, units: str) -> str:
@@ -107,6 +107,7 @@ def _map_layout(data: xr.Dataset, grid: panels.Grid) -> Chart:
             "title": {"text": escape(axis_label(factor, data.attrs))},
             "tickvals": list(range(len(values))),
             "ticktext": [number(value, digits) for value in values],
+            "range": [-0.5, len(values) - 0.5],
             "showgrid": False,
         }
         for side, (factor, values, digits) in sides.items()

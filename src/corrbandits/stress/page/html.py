@@ -145,7 +145,8 @@ def _maps(data: xr.Dataset, most: float) -> str:
     return (
         "<p>Each cell is a prior made wrong on purpose. Its number and colour say how its mean regret compares with "
         f"that of the uninformative prior: below {number(1 - TIE)} it {HELPS}, above {number(1 / (1 - TIE))} it "
-        f"{HURTS}, and in between it {NEITHER}. The black line is break-even; the dotted frame is the prior as given."
+        f"{HURTS}, and in between it {NEITHER}. The black line parts the cells where it hurts from the others; "
+        "the dotted frame is the prior as given."
         "</p>\n"
         + _choice("candidate", "Policy", choices, str(data.attrs.get("candidate", names[0])))
         + _choice("time", "After how many decisions", [(t, f"{int(t):,}") for t in times], times[-1])
@@ -207,16 +208,15 @@ def _interval(row: Row | None) -> str:
 def _about(data: xr.Dataset) -> str:
     about = data.attrs
     rows = {
-        "policy": about["policy"],
+        "policy": short(str(about["policy"])),
         "truth": about["truth"],
         "horizon": f"{int(about['horizon']):,} decisions",
         "runs": f"{int(about['runs']):,} of each candidate at each setting; fewer of the surviving beliefs",
         "settings": f"{data.sizes['setting']:,}",
         "seed": about["seed"],
         "version": f"corrbandits {about['version']}",
-        "bands": "95 % t-intervals of the mean over runs; where arms are as good as each other, the first in the list "
-        "is taken, and the intervals do not say what another list would change; the uninformative prior and "
-        "independent arms meet the list in another order in every run",
+        "bands": "95 % t-intervals of the mean over runs; every run lists the arms in an order of its own, since of "
+        "arms that look alike the first is taken",
     }
     return "<dl>" + "".join(f"<dt>{name}</dt><dd>{escape(str(text))}</dd>" for name, text in rows.items()) + "</dl>"
 

@@ -1,6 +1,6 @@
 "use strict";
 const shown = JSON.parse(document.getElementById("numbers").textContent);
-const options = {responsive: true, displayModeBar: false};
+const options = {displayModeBar: false};
 const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`).value;
 const copy = (value) => JSON.parse(JSON.stringify(value));
 function draw() {
@@ -11,6 +11,7 @@ function draw() {
   }
   document.getElementById("now").textContent = shown.said[candidate][time];
 }
-addEventListener("resize", () => document.querySelectorAll(".chart").forEach((chart) => Plotly.Plots.resize(chart)));
+const fitted = new ResizeObserver((changed) => changed.forEach(({target}) => Plotly.Plots.resize(target)));
 for (const input of document.querySelectorAll("input[type=radio]")) input.addEventListener("change", draw);
 draw();
+document.querySelectorAll(".chart").forEach((chart) => fitted.observe(chart));

@@ -1,8 +1,9 @@
 """A belief told nothing in a form that changes in place, and the loops that play rules on it.
 
 Names as in `belief.vague`; here u = V' zeta and w = V' o, so that under a part the arms' means are u + beta (1 - w),
-about which S is left. While one arm is taken again and again S stays as it was, h is the arm's row of it, and after m
-rewards of the streak S - m / (lambda + m h_k) h h' is left.
+about which S is left. While one arm is taken again and again h is the arm's row of S as it was before, and after m
+rewards of the streak S - m / (lambda + m h_k) h h' is left. Such products are put off until there are `BLOCK` of them:
+S is too large for the nearest cache, and one pass over it then does for all.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ from corrbandits.simulation.engines.compiled.choose import between, first_index,
 from corrbandits.simulation.engines.compiled.state import Ranked, Steps, record
 from corrbandits.simulation.engines.compiled.update import pull
 
+BLOCK = 16
+"""So many products are taken from S at once; a multiple of 4."""
+
 SEEN = np.dtype(
     [
         ("number", np.int64),  # n
         ("differ", np.int64),  # 1 once two rewards have differed, or one from a mean that is known
         ("arm", np.int64),  # of the streak, or -1
+        ("late", np.int64),  # how many products are put off
         ("length", np.int64),  # m
         ("offset", np.float64),
         ("noise", np.float64),  # its expected variance
@@ -50,8 +55,9 @@ class Told(NamedTuple):
 class Mixed(NamedTuple):
     """A mixture: one row per part."""
 
-    S: Array  # (G, N, N)
-    h: Array  # (G, N)
+    S: Array  # (G, N, N), its lower triangle
+    h: Array  # (G, BLOCK, N): rows whose products are put off, and that of the streak
+    c: Array  # (G, BLOCK), their factors
     d: Array  # (G, N), the diagonal now
     u: Array
     w: Array
@@ -72,14 +78,15 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
     parts, level, n = belief.parts, belief.level, belief.arms
     G, every = len(parts), np.arange(n)
     S = np.array([parts.correlation(part, every, every) for part in range(G)])
-    zeros = np.zeros((4, G, n))
+    zeros = np.zeros((2, G, n))
     sums = np.zeros((6, G))
     state = Mixed(
         S=S,
-        h=zeros[0],
+        h=np.zeros((G, BLOCK, n)),
+        c=np.zeros((G, BLOCK)),
         d=np.ones((G, n)),
-        u=zeros[1],
-        w=zeros[2],
+        u=zeros[0],
+        w=zeros[1],
         ones=sums[0],
         crossed=sums[1],
         squares=sums[2],
@@ -184,6 +191,48 @@ def weigh_parts(b: Mixed, told: Told) -> None:
 
 
 @part
+def begin_streak(b: Mixed, told: Told, k: int) -> None:
+    """Put off the product of the streak that ends, and set the row of arm k."""
+    G, N = b.u.shape
+    last, late = b.seen.arm, b.seen.late
+    if last >= 0:
+        for g in range(G):
+            lasted = float(b.seen.length)
+            b.c[g, late] = lasted / (told.ratios[g] * told.relative[last] + lasted * b.held[g])
+        late += 1
+        if late == BLOCK:
+            take_products(b)
+            late = 0
+    for g in range(G):
+        h = b.h[g, late]
+        for i in range(k):
+            h[i] = b.S[g, k, i]
+        for i in range(k, N):
+            h[i] = b.S[g, i, k]
+        for q in range(late):
+            step = b.c[g, q] * b.h[g, q, k]
+            for i in range(N):
+                h[i] -= step * b.h[g, q, i]
+        b.held[g] = h[k]
+    b.seen.arm, b.seen.length, b.seen.late = k, 0, late
+
+
+@part
+def take_products(b: Mixed) -> None:
+    """Take the products that were put off from S, four at a time."""
+    G, N = b.u.shape
+    for g in range(G):
+        for first in range(0, BLOCK, 4):
+            h0, h1, h2, h3 = b.h[g, first], b.h[g, first + 1], b.h[g, first + 2], b.h[g, first + 3]
+            for i in range(N):
+                s0, s1 = b.c[g, first] * h0[i], b.c[g, first + 1] * h1[i]
+                s2, s3 = b.c[g, first + 2] * h2[i], b.c[g, first + 3] * h3[i]
+                row = b.S[g, i]
+                for j in range(i + 1):
+                    row[j] -= s0 * h0[j] + s1 * h1[j] + s2 * h2[j] + s3 * h3[j]
+
+
+@part
 def observe_mixed(b: Mixed, told: Told, k: int, reward: float) -> None:
     """Take a reward of arm k into every part."""
     G, N = b.u.shape
@@ -195,20 +244,8 @@ def observe_mixed(b: Mixed, told: Told, k: int, reward: float) -> None:
         b.seen.differ = 1
     z = reward - b.seen.offset
     if k != b.seen.arm:
-        m = b.seen.length
-        for g in range(G):
-            if b.seen.arm >= 0:
-                c = m / (told.ratios[g] * told.relative[b.seen.arm] + m * b.held[g])
-                for i in range(N):
-                    step = c * b.h[g, i]
-                    for j in range(N):
-                        b.S[g, i, j] -= step * b.h[g, j]
-            for i in range(N):
-                b.h[g, i] = b.S[g, k, i]
-            b.held[g] = b.S[g, k, k]
-        b.seen.arm = k
-        b.seen.length = 0
-    m = b.seen.length
+        begin_streak(b, told, k)
+    m, late = b.seen.length, b.seen.late
     for g in range(G):
         noise = told.ratios[g] * told.relative[k]
         shrunk = noise / (noise + m * b.held[g])  # the row now is so much of h
@@ -220,7 +257,7 @@ def observe_mixed(b: Mixed, told: Told, k: int, reward: float) -> None:
         b.log_determinant[g] += math.log(expected)
         to_u, to_w, to_d = shrunk * apart / expected, shrunk * one / expected, shrunk * shrunk / expected
         for i in range(N):
-            h = b.h[g, i]
+            h = b.h[g, late, i]
             b.u[g, i] += to_u * h
             b.w[g, i] += to_w * h
             b.d[g, i] = max(b.d[g, i] - to_d * h * h, 0.0)

@@ -165,3 +165,18 @@ def test_the_database_is_named_by_an_option_or_a_variable(ok, answer, monkeypatc
     assert answer(*CREATE, "--db", "option.db")["database"] == "sqlite:///option.db"
     assert not (tmp_path / "data").exists()
     assert answer("list")["studies"] == ["meadow"]
+
+
+def test_a_copy_may_have_another_number_of_rounds(ok, refused):
+    ok(*TOLD_NOTHING, "--rounds", "2")
+    for trial in "123":
+        ok("ask", "meadow")
+        ok("tell", "meadow", trial, trial)
+    said = " ".join(ok("show", "meadow").split())
+    assert "t = 4, past the 2 rounds" in said
+    assert "To explore on: corrbandits study copy meadow NEW --rounds ROUNDS" in said
+    assert "Gittins(horizon=80)" in ok("copy", "meadow", "longer", "--rounds", "80")
+    assert "t = 4 of 80" in " ".join(ok("show", "longer").split())
+    assert "BayesUCB(horizon=9" in ok("copy", "meadow", "other", "--policy", "BayesUCB", "--rounds", "9")
+    ok("copy", "meadow", "endless", "--policy", "UCL")
+    assert "--rounds is for a rule with a horizon" in refused("copy", "endless", "more", "--rounds", "9")

@@ -12,7 +12,7 @@ from corrbandits._core import checks
 from corrbandits._shell.texts import near
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
-from corrbandits.study import batch
+from corrbandits.study import batch, untold
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.batch import Advanced
 from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
@@ -53,6 +53,13 @@ class Study:
 
     >>> import tempfile, corrbandits as cb
     >>> directory = tempfile.TemporaryDirectory()
+    >>> sites = {"name": ["brook", "hill", "wood", "ford"], "x": [0, 1, 5, 7]}
+    >>> with Study.create(f"{directory.name}/survey.db", "sites", arms=sites, rounds=40) as study:     # all is learnt
+    ...     study.settings.policy, study.ask()
+    (Gittins(horizon=40), Trial(number=1, arm=2, name='wood'))
+
+    With a prior and a rule of one's own:
+
     >>> prior = cb.Correlated(mean=30.0, kernel=10 * cb.Exponential(2.0), coordinates=[0, 1, 5], noise_variance=4.0)
     >>> arms = ["brook", "hill", "wood"]
     >>> study = Study.create(f"{directory.name}/survey.db", "meadow", prior=prior, policy=cb.CorrelatedUCL(), arms=arms)
@@ -79,8 +86,9 @@ class Study:
         url: Where,
         name: str,
         *,
-        prior: Belief,
-        policy: Policy,
+        prior: Belief | None = None,
+        policy: Policy | None = None,
+        rounds: int | None = None,
         arms: Any = None,
         seed: int = 0,
         goal: Goal = "max",
@@ -90,12 +98,16 @@ class Study:
         """Begin a study in a database (a file, `sqlite:///survey.db`, or `postgresql://user@host/name`) or a journal.
 
         `arms` are names, or columns by name: `name`; `x` and `y`, `x`, or `latitude` and `longitude`; and attributes.
+        They are enough: without a `prior` all is learnt from the rewards (`Vague`), and without a `policy` it is the
+        recommended one. `rounds` is how many rewards there will be in all, if that is known; past the last of them
+        the rule goes on taking the best arm.
         `goal="min"` is for rewards that should be small, `repeat=False` for arms that can be tried once only. A trial
         that has no reward after `timeout` seconds expires at the next `ask`; its reward is still taken, once.
         """
         _refuse_other_types(prior, policy)
-        known = placed(Arms.of(arms, prior.arms), prior)
-        begin = Settings(Recipe.of(prior), policy, known, seed, goal, repeat, timeout).event() | {"at": now()}
+        prior = untold.prior_of(arms) if prior is None else prior
+        known, rule = placed(Arms.of(arms, prior.arms), prior), untold.policy_for(prior, policy, rounds)
+        begin = Settings(Recipe.of(prior), rule, known, seed, goal, repeat, timeout).event() | {"at": now()}
         return cls._enrolled(url, name, [written(begin)])
 
     @classmethod

@@ -185,6 +185,7 @@ def copy(
     prior_mean: Annotated[str | None, typer.Option(help="Another prior mean, of all arms.", metavar="NUMBER")] = None,
     prior_sd: Annotated[str | None, typer.Option(help="Another prior sd, of all arms.", metavar="NUMBER")] = None,
     policy: Annotated[str | None, typer.Option(help="Another rule that chooses, such as Thompson.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Another number of rewards in all.")] = None,
     parameters: Parameters = None,
     db: Db = None,
     as_json: Json = False,
@@ -203,7 +204,9 @@ def copy(
     other = bool(lengths) or any(value is not None for value in numbers.values())
     with opened(db, name) as study, naming_options():
         prior = setup.changed(study.snapshot().prior, lengths=lengths, **numbers) if other else None
-        rule = None if policy is None else setup.policy_called(policy, parsed_parameters(parameters or ()))
+        rule = None if rounds is None else setup.with_rounds(study.settings.policy, rounds)
+        if policy is not None:
+            rule = setup.policy_called(policy, parsed_parameters(parameters or ()), rounds)
         with study.copy(new, url=to, prior=prior, policy=rule) as copied:
             say_created(copied.snapshot(), as_json=as_json)
 

@@ -25,6 +25,7 @@ from corrbandits.study.report.inference import Best, NoiseCheck
 from corrbandits.study.report.lattice import lattice
 from corrbandits.study.report.sentences import (
     amend_in_words,
+    decision_in_words,
     learnt_in_words,
     noise_in_words,
     policy_in_words,
@@ -146,7 +147,7 @@ class Overview:
             "prior": self.prior,
             "policy": policy_in_words(self.policy) + self._beginning_in_words(),
             **({"learnt": self.learnt} if self.learnt else {}),
-            "trials": f"{counts}; the next decision is t = {self.t:,}",
+            "trials": f"{counts}; {decision_in_words(self.policy, self.t, self.name)}",
             "best": self._best_in_words(),
         }
         for name, value in rows.items():

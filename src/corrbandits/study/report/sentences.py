@@ -13,7 +13,7 @@ from corrbandits._shell.numbers import number
 from corrbandits.belief import Learnt
 from corrbandits.belief.base import span
 from corrbandits.belief.vague.learnt import Interval
-from corrbandits.policies import Policy
+from corrbandits.policies import Gittins, HorizonUCL, Policy
 from corrbandits.study.report.inference import NoiseCheck
 from corrbandits.study.report.surprises import Surprise
 
@@ -29,6 +29,28 @@ def policy_in_words(policy: Policy) -> str:
     """
     values = ", ".join(f"{name}={_value(value)}" for name, value in fields_of(policy).items())
     return f"{type(policy).__name__}({values})"
+
+
+def decision_in_words(policy: Policy, t: int, study: str) -> str:
+    """Return which decision is the next, of how many if the rule knows that, and what happens past the last.
+
+    >>> from corrbandits import Gittins
+    >>> decision_in_words(Gittins(40), 12, "meadow"), decision_in_words(Gittins(), 12, "meadow")
+    ('the next decision is t = 12 of 40', 'the next decision is t = 12')
+    >>> print(decision_in_words(Gittins(40), 42, "meadow"))
+    the next decision is t = 42, past the 40 rounds: each is taken as if it were the last, for the largest mean.
+    To explore on: corrbandits study copy meadow NEW --rounds ROUNDS
+    """
+    horizon = getattr(policy, "horizon", None)
+    if horizon is None or t <= horizon:
+        return f"the next decision is t = {t:,}" + ("" if horizon is None else f" of {horizon:,}")
+    what = (
+        ": each is taken as if it were the last, for the largest mean. To explore on"
+        if isinstance(policy, (Gittins, HorizonUCL))
+        else ". For more rounds"
+    )
+    more = f"corrbandits study copy {shlex.quote(study)} NEW --rounds ROUNDS"
+    return f"the next decision is t = {t:,}, past the {horizon:,} rounds{what}: {more}"
 
 
 def noise_in_words(check: NoiseCheck, noise_variance: Array, name: str) -> str:

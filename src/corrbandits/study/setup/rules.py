@@ -66,6 +66,23 @@ def policy_called(name: str, given: Mapping[str, float | bool], rounds: int | No
     return made
 
 
+def with_rounds(policy: Policy, rounds: int) -> Policy:
+    """Return the same policy for another number of rewards in all; refuse one that does not mind how many.
+
+    >>> from corrbandits import Gittins
+    >>> with_rounds(Gittins(40), 80)
+    Gittins(horizon=80)
+    """
+    made: Any = policy
+    if not any(field.name == "horizon" for field in dataclasses.fields(made)):
+        raise ValueError(
+            f"`rounds` is for a rule with a horizon, such as Gittins, but the study's is {type(policy).__name__}. "
+            "Leave it out, or name another by `policy`."
+        )
+    changed: Policy = dataclasses.replace(made, horizon=rounds)
+    return changed
+
+
 def _parameter(name: str, value: float | bool, kind: str) -> bool | int | float:
     """Return a value of the type that the policy's field has."""
     if (kind == "bool") != isinstance(value, bool):

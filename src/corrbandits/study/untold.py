@@ -1,0 +1,36 @@
+"""What a study begins with where its user does not say: a prior that learns, and the recommended rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from corrbandits.belief import Belief, Vague
+from corrbandits.policies import Policy, recommend
+from corrbandits.study.arms import Arms
+
+
+def prior_of(arms: Any) -> Belief:
+    """Return the prior of arms of which nothing is told but where they lie, if they lie anywhere.
+
+    >>> prior_of({"name": ["brook", "hill"], "x": [0.0, 3.0]}).in_words()
+    'told nothing; all is learnt'
+    """
+    if arms is None:
+        raise ValueError("a study needs arms, got none. Give arms=..., their names or columns, or a prior.")
+    known = Arms.of(arms)
+    if known.coordinates is None:
+        return Vague(arms=known.count)
+    distance: Any = "great_circle" if "latitude" in known.axes else "euclidean"
+    return Vague(coordinates=known.coordinates, distance=distance)
+
+
+def policy_for(prior: Belief, policy: Policy | None, rounds: int | None) -> Policy:
+    """Return the policy that was given, or the recommended one for so many rewards in all; refuse both."""
+    if policy is None:
+        return recommend(prior, rounds).policy
+    if rounds is not None:
+        raise ValueError(
+            f"rounds must be left out with a policy, got {rounds!r:.60}. Give the policy its horizon, if it has one: "
+            f"Gittins({rounds!r:.9})."
+        )
+    return policy

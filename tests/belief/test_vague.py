@@ -9,9 +9,10 @@ from scipy import integrate, stats
 
 from corrbandits import Correlated, Exponential, Vague
 from corrbandits._core.tally import Tally
+from corrbandits.belief.vague.lengths import reach
 from corrbandits.belief.vague.mixture import quantile
 from corrbandits.belief.vague.opening import farthest
-from corrbandits.belief.vague.parts import Parts, quasi_random, reach
+from corrbandits.belief.vague.parts import Parts, quasi_random
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.policies import UCL, Gittins, Greedy, HorizonUCL, Thompson
 

@@ -76,6 +76,22 @@ def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
     assert "above 0" in refused("create", "d", "--arms", "sites.csv", "--noise-sd", "-1..3")
 
 
+def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
+    ok("create", "a", "--arms", "sites.csv", "--per-axis")
+    out = ok("create", "b", "--arms", "sites.csv", "--length", "100..400", "--length", "50")
+    assert "told length 100 to 400 x 50; the rest is learnt" in out
+    assert "nearest neighbours correlate 0." in out
+    for name in ("a", "b"):
+        with cb.Study.open(default_database(tmp_path), name) as study:
+            assert study.settings.prior.parts.lengths.shape == (48, 2)
+    for trial, reward in enumerate(("31", "34", "29.5", "36"), start=1):
+        ok("ask", "a")
+        ok("tell", "a", trial, reward)
+    assert re.search(r"length [\d,.]+ \([\d,.]+ to [\d,.]+\) x [\d,.]+ \(", " ".join(ok("show", "a").split()))
+    assert "an entry for each" in refused("create", "c", "--arms", "sites.csv", "--per-axis", "--length", "5")
+    assert "--per-axis" in refused("create", "c", "--arms", "sites.csv", "--per-axis", "--kernel", "none")
+
+
 def test_a_mean_that_is_left_out_is_learnt_and_not_0(ok, tmp_path):
     known = ("--kernel", "exponential", "--length", "300", "--noise-sd", "2", "--prior-sd", "5")
     ok("create", "a", "--arms", "sites.csv", *known)

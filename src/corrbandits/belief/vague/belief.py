@@ -15,7 +15,7 @@ from corrbandits._core.tally import Tally
 from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
 from corrbandits.belief.vague.factors import Evidence, Factors, conditioned, factors, much, worth_keeping
-from corrbandits.belief.vague.known import Known, known, said
+from corrbandits.belief.vague.known import Known, known, said, said_each
 from corrbandits.belief.vague.learnt import Learnt, learnt
 from corrbandits.belief.vague.mixture import Components, components, freedom, quantile
 from corrbandits.belief.vague.opening import farthest
@@ -44,6 +44,10 @@ class Vague(Belief):
     come that means and variances exist (four that are not all equal, if nothing is told) all variances are infinite,
     and rules try arms that lie far from each other.
 
+    Distances are those of a map, unless `per_coordinate` says that each coordinate has a length of its own, because
+    units differ or correlation reaches farther along one than along another. Then `length` may have an entry, a
+    number, a pair or None, for each coordinate; lengths that are left out follow from the extents.
+
     Without `coordinates`, `arms` says how many there are, and none says anything of another but for the common mean
     and scale. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.
     The belief depends on how many rewards each arm gave, their exact sums and sums of squares alone: order does not
@@ -71,6 +75,7 @@ class Vague(Belief):
         site: Any = None,
         relative_noise: Any = 1.0,
         distance: Distance = "euclidean",
+        per_coordinate: bool = False,
         parts: int = 48,
         arms: int | None = None,
     ) -> None:
@@ -79,9 +84,15 @@ class Vague(Belief):
         points = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
         number = checks.integer("arms", arms, least=1) if points is None else len(points)
         names, count = names_of(kernel), checks.integer("parts", parts, least=1, most=MOST_PARTS)
-        if points is None and (length is not None or site is not None or kernel is not None):
+        if points is None and (length is not None or site is not None or kernel is not None or per_coordinate):
             raise TypeError(
-                "length, site and kernel say how arms relate by their coordinates: give coordinates=... too."
+                "length, site, kernel and per_coordinate say how arms relate by their coordinates: give "
+                "coordinates=... too."
+            )
+        if per_coordinate and distance in ("great_circle", "chordal"):
+            raise ValueError(
+                "distance must be euclidean or cityblock where each coordinate has a length of its own, got "
+                f"{distance}."
             )
         self.parts = Parts.of(
             points,
@@ -93,16 +104,18 @@ class Vague(Belief):
             noise_sd=noise_sd,
             site=site,
             distance=distance,
+            each=per_coordinate,
         )
         self.relative_variance = frozen(
             checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
         )
         self.level = known("mean", mean, positive=False)
         self._given: dict[str, Any] = {
-            name: said(name, value)
+            name: said(name, value) if name != "length" or not per_coordinate else said_each(name, value)
             for name, value in (("mean", mean), ("sd", sd), ("length", length), ("noise_sd", noise_sd), ("site", site))
         }
         self._given |= {"kernel": None if kernel is None else names, "distance": distance, "parts": count}
+        self._given |= {"per_coordinate": True} if per_coordinate else {}
         self._number = number
         self._condition(Tally.empty(number))
 
@@ -257,7 +270,7 @@ class Vague(Belief):
         if not self.opening:
             return super().least_known(candidates)
         tried = self.counts + np.bincount(np.array(self.awaited, dtype=np.int64), minlength=self.arms)
-        return farthest(self.parts.points, tried, candidates)
+        return farthest(None if self.parts.points is None else self.parts.places(), tried, candidates)
 
     def prior_arguments(self) -> dict[str, Any]:
         """Return what was told."""
@@ -286,13 +299,15 @@ class Vague(Belief):
         """Return what was told, and that the rest is learnt."""
         names = {"mean": "mean", "sd": "deviation", "length": "length", "noise_sd": "noise", "site": "site share"}
         told = [
-            f"{words} {_in_words(self._given[name])}" for name, words in names.items() if self._given[name] is not None
+            f"{words} {_in_words(self._given[name], each=name == 'length' and 'per_coordinate' in self._given)}"
+            for name, words in names.items()
+            if self._given[name] is not None
         ]
         return f"told {', '.join(told)}; the rest is learnt" if told else "told nothing; all is learnt"
 
     def _same_prior(self, other: Vague) -> bool:
         mine, yours = self.prior_arguments(), other.prior_arguments()
-        return mine.keys() == yours.keys() and all(np.array_equal(mine[key], yours[key]) for key in mine)
+        return mine.keys() == yours.keys() and all(_same(mine[key], yours[key]) for key in mine)
 
     def _conditioned(self, tally: Tally) -> Vague:
         new = self._changed(_open=(), _told=None)
@@ -384,5 +399,14 @@ class Vague(Belief):
             self.variance = frozen(np.minimum(variance * self._unit * self._unit, np.finfo(float).max))
 
 
-def _in_words(value: float | tuple[float, float]) -> str:
+def _same(one: Any, other: Any) -> bool:
+    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    return np.array_equal(one, other) if arrays else bool(one == other)
+
+
+def _in_words(value: float | tuple[Any, ...] | None, *, each: bool = False) -> str:
+    if each and isinstance(value, tuple):
+        return " x ".join(_in_words(one) for one in value)
+    if value is None:
+        return "?"
     return f"{value[0]:g} to {value[1]:g}" if isinstance(value, tuple) else f"{value:g}"

@@ -74,3 +74,14 @@ def said(name: str, value: Any) -> Said:
         return None
     pair: Array = checks.finite(name, value)
     return pair.item() if not pair.ndim else (pair[0].item(), pair[1].item())
+
+
+def said_each(name: str, value: Any) -> tuple[Said, ...] | None:
+    """Return statements on each of several quantities, in the form in which they are stored; None if there are none.
+
+    >>> said_each("length", [3, None, (1, 2)])
+    (3.0, None, (1.0, 2.0))
+    """
+    if value is None:
+        return None
+    return tuple(said(name, one) for one in (value if isinstance(value, (list, tuple)) else [value]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits.belief.vague.parts import FEWEST_SITE, reach
+from corrbandits.belief.vague.parts import FEWEST_SITE
 
 if TYPE_CHECKING:
     from corrbandits.belief.vague.belief import Vague
@@ -57,7 +57,9 @@ class Learnt:
     noise_sd: Interval
     """The deviation of a reward about its arm's mean."""
 
-    length: Interval | None
+    length: Interval | tuple[Interval, ...] | None
+    """How far correlation reaches: one, or one per coordinate."""
+
     site: Interval | None
     kernels: dict[str, float]
     """The probability of each kernel."""
@@ -88,10 +90,9 @@ def learnt(belief: Vague) -> Learnt:
     near = length = site = None
     kernels: dict[str, float] = {}
     if parts.points is not None:
-        step = reach(parts.points, parts.distance)[0]
-        between = parts.correlation_at(step)
-        near = Interval.of(between[part], weights)
-        length = Interval.of(parts.lengths[part], weights)
+        near = Interval.of(parts.of_neighbours()[part], weights)
+        each = tuple(Interval.of(lengths[part], weights) for lengths in np.atleast_2d(parts.lengths.T))
+        length = each[0] if parts.lengths.ndim == 1 else each
         shares = np.where(parts.sites <= FEWEST_SITE, 0.0, parts.sites)
         site = Interval.of(shares[part], weights)
         for g, weight in zip(part.tolist(), weights.tolist(), strict=True):

@@ -6,7 +6,6 @@ quasi-random sequence: each part stands for the same prior probability.
 
 from __future__ import annotations
 
-import math
 import weakref
 from dataclasses import dataclass
 from typing import Any, final
@@ -16,6 +15,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief.vague.known import known
+from corrbandits.belief.vague.lengths import in_extents, lengths_of_each, log_uniform, one_length, reach
 from corrbandits.kernels import KERNELS, Distance, Stationary
 
 RATIO = (1 / 30, 30.0)
@@ -24,6 +24,9 @@ RATIO = (1 / 30, 30.0)
 Beyond it problems are easy or hopeless: at 1/30 one reward tells an arm from its neighbours, and at 30 a single arm
 takes 30 rewards to say as much as the prior does.
 """
+
+MOST_NEIGHBOURS = 100
+"""Where lengths differ, what is said of neighbours is said of so many."""
 
 FEWEST_SITE = 1e-10
 """At least this share of the variance belongs to single arms: no correlation matrix is singular to rounding."""
@@ -47,6 +50,8 @@ class Parts:
 
     kernels: tuple[str, ...]
     lengths: Array
+    """One of each part, (G,), or one per coordinate, (G, C)."""
+
     sites: Array
     """The share of the variance that belongs to single arms."""
 
@@ -99,10 +104,34 @@ class Parts:
             _matrices[self] = every
         return np.asarray(every)
 
-    def correlation_at(self, distance: float) -> Array:
-        """Return the correlation of two arms so far from each other, under each part."""
-        kernels = [self.kernel(part).correlation(np.array(distance / self.lengths[part])) for part in range(len(self))]
-        return np.asarray((1 - self.sites) * np.array(kernels))
+    def of_neighbours(self) -> Array:
+        """Return the correlation of nearest neighbours under each part.
+
+        It is that at the median of their distances; where lengths differ, the median of their correlations.
+        """
+        assert self.points is not None
+        places = self.places()
+        if self.lengths.ndim == 1:
+            step = reach(places, self.distance)[0]
+            at = [
+                float(self.kernel(part).correlation(np.array(step / self.lengths[part]))) for part in range(len(self))
+            ]
+            return np.asarray((1 - self.sites) * np.array(at))
+        from scipy.spatial import cKDTree
+
+        _, first = np.unique(places, axis=0, return_index=True)
+        if first.size < 2:
+            return np.asarray(1 - self.sites)
+        some = first[:: -(-first.size // MOST_NEIGHBOURS)]
+        nearest = first[cKDTree(places[first]).query(places[some], k=2)[1][:, 1]]
+        pairs = [(self.points[[one]], self.points[[other]]) for one, other in zip(some, nearest, strict=True)]
+        at = [float(np.median([self.kernel(part)(*pair) for pair in pairs])) for part in range(len(self))]
+        return np.asarray((1 - self.sites) * np.array(at))
+
+    def places(self) -> Array:
+        """Return where the arms lie, in units in which distances compare: of their extent, if lengths differ."""
+        assert self.points is not None
+        return self.points if self.lengths.ndim == 1 else in_extents(self.points)
 
     def kernel(self, part: int) -> Stationary:
         """Return the kernel of a part; of a distance that it is a covariance of."""
@@ -110,7 +139,8 @@ class Parts:
         if not kind.any_distance:
             other: dict[Distance, Distance] = {"great_circle": "chordal", "cityblock": "euclidean"}
             distance = other.get(distance, distance)
-        return kind(self.lengths.item(part), distance=distance)
+        length = self.lengths[part]
+        return kind(tuple(length.tolist()) if length.ndim else float(length), distance=distance)
 
     @staticmethod
     def of(
@@ -124,14 +154,17 @@ class Parts:
         noise_sd: Any = None,
         site: Any = None,
         distance: Distance = "euclidean",
+        each: bool = False,
     ) -> Parts:
-        """Return the parts for what was said."""
+        """Return the parts for what was said; `each` if each coordinate has a length of its own."""
         scale, noise = known("sd", sd, positive=True), known("noise_sd", noise_sd, positive=True)
-        within = known("length", length, positive=True)
-        u = quasi_random(number, 4)
-        low, high = (1.0, 1.0) if points is None else reach(points, distance)
-        lengths = _log_uniform(u[0], low / 2, high) if within is None else within.quantile(u[0])
-        ratios = _log_uniform(u[1], *RATIO)
+        u = quasi_random(number, 4 + (points.shape[1] if each and points is not None else 0))
+        lengths = (
+            lengths_of_each(points, length, u)
+            if each and points is not None
+            else one_length(points, length, u[0], distance)
+        )
+        ratios = log_uniform(u[1], *RATIO)
         scales = np.full(number, np.nan)
         if scale is not None:
             scales = np.asarray(scale.quantile(u[3]))
@@ -157,32 +190,6 @@ def quasi_random(number: int, dimensions: int) -> Array:
         root = (1 + root) ** (1 / (dimensions + 1))
     steps = root ** -np.arange(1.0, dimensions + 1)
     return np.asarray((0.5 + steps[:, None] * np.arange(1, number + 1)) % 1)
-
-
-def reach(points: Array, distance: Distance) -> tuple[float, float]:
-    """Return the median distance of an arm from its nearest neighbour, and the largest extent of all.
-
-    Arms at one place are one arm here.
-
-    >>> reach(np.array([[0.0], [1.0], [3.0]]), "euclidean")
-    (1.0, 3.0)
-    """
-    from scipy.spatial import cKDTree
-
-    places = np.unique(points, axis=0)
-    if len(places) < 2:
-        return 1.0, 1.0
-    if distance in ("great_circle", "chordal"):
-        from corrbandits.kernels.stationary import EARTH_RADIUS_KM, on_unit_sphere
-
-        places = EARTH_RADIUS_KM * on_unit_sphere(places)
-    nearest = cKDTree(places).query(places, k=2)[0][:, 1]
-    widest = np.ptp(places, axis=0)
-    return float(np.median(nearest)), float(math.sqrt(np.square(widest).sum()))
-
-
-def _log_uniform(u: Array, low: float, high: float) -> Array:
-    return np.asarray(low * (high / low) ** u)
 
 
 def _sites(u: Array, said: Any) -> Array:

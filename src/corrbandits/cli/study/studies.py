@@ -44,6 +44,9 @@ def create(
         str | None, typer.Option(help=f"How arms resemble each other: {', '.join(KERNELS)}, or none.")
     ] = None,
     length: Annotated[list[str] | None, typer.Option(help="How far, if known; or per axis.", metavar=RANGE)] = None,
+    per_axis: Annotated[
+        bool, typer.Option("--per-axis", help="A length of its own along each axis: their units differ.")
+    ] = False,
     distance: Annotated[str | None, typer.Option(help="euclidean, cityblock, great_circle or chordal.")] = None,
     alpha: Annotated[str | None, typer.Option(help="Of the kernel rational_quadratic.", metavar="NUMBER")] = None,
     prior_mean: Mean = None,
@@ -95,6 +98,7 @@ def create(
                 noise_sd=told["--noise-sd"],
                 kernel=kernel,
                 lengths=lengths,
+                per_axis=per_axis,
                 distance=distance,
                 alpha=shape,
                 prior_mean=told["--prior-mean"],

@@ -92,7 +92,8 @@ def learnt_in_words(learnt: Learnt) -> str:
     said.append(f"arms differ by ± {_between(learnt.sd)}")
     said.append(f"noise ± {_between(learnt.noise_sd)}")
     if learnt.length is not None and learnt.site is not None:
-        said.append(f"length {_between(learnt.length)}")
+        lengths = learnt.length if isinstance(learnt.length, tuple) else (learnt.length,)
+        said.append(f"length {' x '.join(_between(one) for one in lengths)}")
         said.append(f"share of single arms {_between(learnt.site)}")
     repeat = "" if learnt.repeated else ". Repeat an arm: noise and what is each arm's own look alike until then"
     return "; ".join(said) + repeat

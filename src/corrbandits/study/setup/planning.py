@@ -16,7 +16,7 @@ from corrbandits._core.checks import Array
 from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent, Vague
 from corrbandits.belief.vague.known import Said
-from corrbandits.belief.vague.parts import reach
+from corrbandits.belief.vague.lengths import reach
 from corrbandits.environments.landscapes import MOST_DENSE
 from corrbandits.kernels import KERNELS, Kernel, Scaled, WithDeviations
 from corrbandits.policies import CorrelatedUCL, Policy, recommend
@@ -47,6 +47,7 @@ def plan(
     noise_sd: Said = None,
     kernel: str | None = None,
     lengths: Sequence[Said] = (),
+    per_axis: bool = False,
     distance: str | None = None,
     alpha: float | None = None,
     prior_mean: Said = None,
@@ -54,7 +55,8 @@ def plan(
 ) -> Plan:
     """Return the prior of a study of these arms whose rewards have Gaussian noise, the rule, and remarks.
 
-    `rounds` is how many rewards there will be in all. Without a policy the recommended one is taken.
+    `rounds` is how many rewards there will be in all, `per_axis` whether each axis has a length of its own, as it has
+    if there are several. Without a policy the recommended one is taken.
     """
     mean = _one("mean", sheet.prior_mean, prior_mean)
     sd = _one("sd", sheet.prior_sd, prior_sd)
@@ -62,18 +64,22 @@ def plan(
         if value is not None and np.min(value) <= 0:
             raise ValueError(f"`{name}` must be above 0, got {np.min(value):g}.")
     related = kernel != UNRELATED and bool(sheet.axes)
-    if not related and (lengths or distance or alpha):
+    if not related and (lengths or distance or alpha or per_axis):
         raise ValueError(
-            "`length`, `distance` and `alpha` say how arms relate by where they lie, but the file has no columns for "
-            "that, or `kernel` is none. Leave them out, or add columns x and y."
+            "`length`, `per_axis`, `distance` and `alpha` say how arms relate by where they lie, but the file has no "
+            "columns for that, or `kernel` is none. Leave them out, or add columns x and y."
         )
     exact = _exact(noise_sd, mean, sd, lengths)
     if exact is not None and (not related or (kernel is not None and lengths)):
         made = kernel_called(kernel, exact.lengths, distance, alpha, sheet.axes) if related and kernel else None
         prior = _prior(sheet, made, mean, sd, exact.noise_sd**2)
     else:
-        _refuse_in_part(sheet, lengths, alpha, {"noise_sd": noise_sd, "prior_mean": mean, "prior_sd": sd})
-        prior = _vague(sheet, kernel, lengths, distance, mean, sd, noise_sd, related=related)
+        _refuse_in_part(sheet, alpha, {"noise_sd": noise_sd, "prior_mean": mean, "prior_sd": sd})
+        told = {"mean": mean, "sd": sd, "noise_sd": noise_sd}
+        each = per_axis or len(lengths) > 1
+        prior = (
+            _vague(sheet, kernel, lengths, distance, told, each=each) if related else Vague(arms=sheet.count, **told)
+        )
     rule, reasons = (policy, []) if policy is not None else _recommended(prior, rounds)
     return Plan(prior, rule, (*sheet.remarks, *_lengths(prior, lengths), *reasons, *_beginning(prior, rule)))
 
@@ -93,11 +99,11 @@ def _exact(noise_sd: Said, mean: Any, sd: Any, lengths: Sequence[Said]) -> _Exac
     return None if isinstance(mean, tuple) or isinstance(sd, tuple) else _Exact(noise_sd, numbers)
 
 
-def _refuse_in_part(sheet: Sheet, lengths: Sequence[Said], alpha: float | None, told: dict[str, Any]) -> None:
-    """Refuse what only a prior can take that is known altogether: columns, a length per axis, alpha."""
+def _refuse_in_part(sheet: Sheet, alpha: float | None, told: dict[str, Any]) -> None:
+    """Refuse what only a prior can take that is known altogether: columns, alpha."""
     columns = {"column prior_mean": sheet.prior_mean, "column prior_sd": sheet.prior_sd}
     needed = [name for name, column in columns.items() if column is not None]
-    needed += ["several lengths"] * (len(lengths) > 1) + ["`alpha`"] * (alpha is not None)
+    needed += ["`alpha`"] * (alpha is not None)
     if needed:
         missing = [f"`{name}`" for name, value in told.items() if value is None] or ["`kernel` and `length`, no range"]
         raise ValueError(
@@ -111,23 +117,20 @@ def _vague(
     kernel: str | None,
     lengths: Sequence[Said],
     distance: str | None,
-    mean: Any,
-    sd: Any,
-    noise_sd: Said,
+    said: dict[str, Any],
     *,
-    related: bool,
+    each: bool,
 ) -> Vague:
-    """Return the prior that learns what was not said."""
-    told: dict[str, Any] = {"mean": mean, "sd": sd, "noise_sd": noise_sd}
-    if not related:
-        return Vague(arms=sheet.count, **told)
+    """Return the prior that learns what was not said; `each` if each axis has a length of its own."""
+    told = dict(said)
     if kernel is not None:
         told["kernel"] = known_name("`kernel`", kernel, (*KERNELS, UNRELATED))
     far = "great_circle" if distance is None and "latitude" in sheet.axes else distance or "euclidean"
     where: Any = known_name("`distance`", far, DISTANCES)
     if where in ("great_circle", "chordal") and "latitude" not in sheet.axes:
         raise not_on_the_globe(where, sheet.axes)
-    return Vague(coordinates=sheet.places, length=lengths[0] if lengths else None, distance=where, **told)
+    length = (list(lengths) if each else lengths[0]) if lengths else None
+    return Vague(coordinates=sheet.places, length=length, distance=where, per_coordinate=each, **told)
 
 
 def _recommended(prior: Belief, rounds: int | None) -> tuple[Policy, list[str]]:
@@ -140,6 +143,8 @@ def _lengths(prior: Belief, lengths: Sequence[Said]) -> list[str]:
     """Return what a stated length means for neighbours, and whether it is absurd."""
     if not lengths or not isinstance(prior, Vague) or prior.coordinates is None:
         return []
+    if prior.parts.lengths.ndim > 1:
+        return [f"With these lengths, nearest neighbours correlate {np.median(prior.parts.of_neighbours()):.2f}."]
     near, wide = reach(prior.coordinates, prior.parts.distance)
     at = [
         [

@@ -98,7 +98,7 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         deviation=np.zeros(n),
         seen=record(SEEN, arm=-1),
     )
-    first, again = in_order(parts.points, n)
+    first, again = in_order(None if parts.points is None else parts.places(), n)
     free = bool(np.isnan(parts.scales).any())
     told = Told(
         free=free,

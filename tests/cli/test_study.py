@@ -131,6 +131,43 @@ def test_a_noise_that_is_contradicted_is_said_and_mended_by_a_copy(ok, answer):
     assert answer("show", "mended")["warnings"] == []
 
 
+KNOWN = ("--kernel", "none", "--noise-sd", "0.5", "--prior-sd", "1", "--prior-mean", "0")
+
+
+def test_nothing_is_enough_while_rewards_contradict_what_was_stated(ok, shell, answer, tmp_path):
+    """Twelve rewards about 30 where 0 +- 1 was stated: said by show and best, with a command that mends it."""
+    ok("create", "meadow", "--arms", "sites.csv", *KNOWN)
+    rows = "".join(f"p{k // 3}{k % 3},{30 + 0.4 * k}\n" for k in range(12))
+    (tmp_path / "harvest.csv").write_text(f"name,reward\n{rows}")
+    ok("observe", "meadow", "--from", "harvest.csv")
+    code, out, _ = shell("best", "meadow", "--stop-loss", "5")
+    assert code == 1
+    for words in (
+        "not yet enough",
+        "contradict the stated mean, 0: ",
+        "over a million times as likely",
+        "most near 32",
+    ):
+        assert words in out, out
+    assert "corrbandits study copy --learn mean meadow NEW" in out
+    assert "contradict the stated mean" in " ".join(ok("show", "meadow").split())
+    found = answer("best", "meadow", "--stop-loss", "5", code=1)
+    assert (found["enough"], len(found["warnings"])) == (False, 1)
+    assert answer("best", "meadow")["enough"] is None
+    told = ok("copy", "--learn", "mean", "meadow", "mended")
+    assert "told deviation 1, noise 0.5; the rest is learnt" in told
+    mended = answer("best", "mended", "--stop-loss", "5")
+    assert (mended["enough"], mended["warnings"]) == (True, [])
+
+
+def test_what_cannot_be_learnt_is_refused(ok, refused):
+    ok("create", "meadow", "--arms", "sites.csv", *KNOWN)
+    message = refused("copy", "--learn", "colour", "meadow", "other")
+    assert "--learn must be one of mean, sd, length, noise, got 'colour'" in message
+    ok("create", "ones", "--arms", "sites.csv", "--rewards", "bernoulli")
+    assert "--learn is for a prior of one mean" in refused("copy", "--learn", "mean", "ones", "other")
+
+
 def test_best_is_a_stopping_rule(ok, shell, answer):
     ok("create", "a", "--arms", "sites.csv")
     code, out, _ = shell("best", "a", "--stop-loss", "0.5")
@@ -141,7 +178,7 @@ def test_best_is_a_stopping_rule(ok, shell, answer):
     assert answer("best", "a", "--stop-loss", "0.5", code=1)["enough"] is False
     known = ("--kernel", "none", "--noise-sd", "0.01", "--prior-sd", "1", "--prior-mean", "0")
     ok("create", "b", "--arms", "sites.csv", *known)
-    ok("observe", "b", "p21", "50")
+    ok("observe", "b", "p21", "3.2")
     code, out, _ = shell("best", "b", "--stop-loss", "0.5")
     assert code == 0
     assert "That is enough." in out

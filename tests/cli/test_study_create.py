@@ -66,12 +66,10 @@ def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
     ranges = ("--length", "100..400", "--noise-sd", "2", "--prior-mean", "20..40", "--prior-sd", "1..9")
     out = ok("create", "a", "--arms", "sites.csv", "--rounds", "40", *ranges)
     assert "told mean 20 to 40, deviation 1 to 9, length 100 to 400, noise 2; the rest is learnt" in out
-    assert "arms 100 apart, as nearest neighbours are, correlate 0." in out
+    assert "arms 100 apart, as nearest neighbours are, have a correlation of 0." in out
     with cb.Study.open(default_database(tmp_path), "a") as study:
         told = study.settings.prior.prior_arguments()
         assert (told["mean"], told["sd"], told["noise_sd"]) == ((20.0, 40.0), (1.0, 9.0), 2.0)
-    assert "hardly any arm says anything" in ok("create", "b", "--arms", "sites.csv", "--length", "1")
-    assert "as if all were one" in ok("create", "c", "--arms", "sites.csv", "--length", "1e6")
     assert "lower end to the upper" in refused("create", "d", "--arms", "sites.csv", "--length", "400..100")
     assert "above 0" in refused("create", "d", "--arms", "sites.csv", "--noise-sd", "-1..3")
 
@@ -80,7 +78,7 @@ def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
     ok("create", "a", "--arms", "sites.csv", "--per-axis")
     out = ok("create", "b", "--arms", "sites.csv", "--length", "100..400", "--length", "50")
     assert "told length 100 to 400 x 50; the rest is learnt" in out
-    assert "nearest neighbours correlate 0." in out
+    assert "nearest neighbours have a correlation of 0." in out
     for name in ("a", "b"):
         with cb.Study.open(default_database(tmp_path), name) as study:
             assert study.settings.prior.parts.lengths.shape == (48, 2)
@@ -90,6 +88,24 @@ def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
     assert re.search(r"length [\d,.]+ \([\d,.]+ to [\d,.]+\) x [\d,.]+ \(", " ".join(ok("show", "a").split()))
     assert "an entry for each" in refused("create", "c", "--arms", "sites.csv", "--per-axis", "--length", "5")
     assert "--per-axis" in refused("create", "c", "--arms", "sites.csv", "--per-axis", "--kernel", "none")
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (("300",), "arms 100 apart, as nearest neighbours are, have a correlation of 0.72."),  # exp(-1/3)
+        (("100", "300"), "With these lengths, nearest neighbours have a correlation of 0.72."),
+        (("14",), "have a correlation of 0.0008. WARNING: so no arm says anything of another"),  # exp(-100/14)
+        (("2e5",), "have a correlation of 0.99950. WARNING: so neighbours are taken for one and the same"),
+        (("4e4",), "have a correlation of 0.99750. WARNING: even arms 361 apart have one of"),
+    ],
+)
+def test_create_says_what_a_length_means_and_warns_where_it_is_absurd(ok, told, words):
+    lengths = [part for length in told for part in ("--length", length)]
+    known = ("--kernel", "exponential", "--prior-mean", "30", "--prior-sd", "5", "--noise-sd", "2")
+    out = ok("create", "a", "--arms", "sites.csv", *known, *lengths)
+    assert words in out
+    assert ("WARNING" in out) == ("WARNING" in words)
 
 
 def test_a_mean_that_is_left_out_is_learnt_and_not_0(ok, tmp_path):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from corrbandits.belief import Belief
+    from corrbandits.belief.contradiction import Contradiction
     from corrbandits.study.arms import Arms
     from corrbandits.study.report.inference import Best, NoiseCheck, Stopping
     from corrbandits.study.report.overview import Overview
@@ -135,6 +136,12 @@ class Snapshot:
         from corrbandits.study.report.inference import noise_check
 
         return noise_check(self.ledger)
+
+    def contradictions(self) -> list[Contradiction]:
+        """Return what the prior states and the rewards contradict, the worst first."""
+        from corrbandits.study.report.warnings import contradicted
+
+        return contradicted(self.ledger)
 
     def stopping(self, loss: float | None = None) -> Stopping:
         """Return the best arm, or why none can be named, and whether stopping now costs at most so much."""

@@ -66,7 +66,7 @@ def show(
 ) -> None:
     """Say where a study stands, with a map of the arms.
 
-    Warns if rewards of the same arm vary otherwise than the stated noise.
+    Warns if the rewards contradict what was stated of mean, sd, length or noise.
     """
     from corrbandits._shell import terminal
 
@@ -92,7 +92,8 @@ def best(
     """Say which arm is the best so far, and how sure that is.
 
     The cost of stopping is how far its mean reward lies behind the best arm's, on average over draws from what is
-    believed; two standard errors are added before it is compared with --stop-loss.
+    believed; two standard errors are added before it is compared with --stop-loss. While the rewards contradict what
+    was stated of mean, sd, length or noise, nothing is enough.
     """
     from corrbandits._core import checks
     from corrbandits.study.report import data
@@ -110,7 +111,7 @@ def best(
         enough = {None: "", True: ". That is enough", False: ". That is not yet enough"}[found.enough]
         rewards = bool(now.ledger.tally.counts.any())
         said = found.reason.rstrip(".") if found.reason else best_in_words(found.best, rewards=rewards)
-        say(f"{said}{enough}.")
+        say(f"{said}{enough}.", *found.doubts)
     if found.enough is False:
         raise typer.Exit(1)
 

@@ -188,6 +188,9 @@ def copy(
     ] = None,
     prior_mean: Annotated[str | None, typer.Option(help="Another prior mean, of all arms.", metavar="NUMBER")] = None,
     prior_sd: Annotated[str | None, typer.Option(help="Another prior sd, of all arms.", metavar="NUMBER")] = None,
+    learn: Annotated[
+        list[str] | None, typer.Option(help="Learn it: mean, sd, length or noise; once for each.", metavar="WHAT")
+    ] = None,
     policy: Annotated[str | None, typer.Option(help="Another rule that chooses, such as Thompson.")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Another number of rewards in all.")] = None,
     parameters: Parameters = None,
@@ -205,9 +208,11 @@ def copy(
     given = {"noise_sd": noise_sd, "prior_mean": prior_mean, "prior_sd": prior_sd}
     numbers = {key: number_or_none("--" + key.replace("_", "-"), text) for key, text in given.items()}
     lengths = [number("--length", text) for text in length or ()]
-    other = bool(lengths) or any(value is not None for value in numbers.values())
+    other = bool(lengths or learn) or any(value is not None for value in numbers.values())
     with opened(db, name) as study, naming_options():
-        prior = setup.changed(study.snapshot().prior, lengths=lengths, **numbers) if other else None
+        prior = study.snapshot().prior if other else None
+        if prior is not None:
+            prior = setup.changed(prior, lengths=lengths, learn=learn or (), **numbers)
         rule = None if rounds is None else setup.with_rounds(study.settings.policy, rounds)
         if policy is not None:
             rule = setup.policy_called(policy, parsed_parameters(parameters or ()), rounds)

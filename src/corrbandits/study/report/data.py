@@ -58,7 +58,7 @@ def done(snapshot: Snapshot, did: str, number: int) -> Data:
 def stopping(snapshot: Snapshot, found: Stopping) -> Data:
     """Return the best arm, or the reason why there is none, and whether to stop."""
     best = None if found.best is None else asdict(found.best)
-    rest = {"reason": found.reason, "stop_loss": found.loss, "enough": found.enough}
+    rest = {"reason": found.reason, "stop_loss": found.loss, "enough": found.enough, "warnings": list(found.doubts)}
     return {"study": snapshot.name, "best": best, **rest}
 
 

@@ -87,16 +87,22 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
 @final
 @dataclass(frozen=True)
 class Stopping:
-    """Whether to stop. `best` is None while no arm can be named: `reason` says why. `enough` is None without a loss."""
+    """Whether to stop. `best` is None while no arm can be named: `reason` says why. `enough` is None without a loss.
+
+    `doubts` says in words what the rewards contradict of what was stated: while there is some, nothing is enough.
+    """
 
     best: Best | None
     reason: str | None
     loss: float | None
     enough: bool | None
+    doubts: tuple[str, ...]
 
 
 def stopping(snapshot: Snapshot, loss: float | None) -> Stopping:
     """Return the best arm and, with a loss, whether stopping now costs at most so much."""
+    from corrbandits.study.report.warnings import doubts
+
     most = None if loss is None else checks.number("loss", loss, least=0)
     try:
         found, why = snapshot.best(), None
@@ -104,7 +110,9 @@ def stopping(snapshot: Snapshot, loss: float | None) -> Stopping:
         if most is None:
             raise
         found, why = None, str(error)
-    return Stopping(found, why, most, None if most is None else found is not None and found.enough(most))
+    said = doubts(snapshot.ledger, snapshot.name)
+    enough = None if most is None else found is not None and found.enough(most) and not said
+    return Stopping(found, why, most, enough, said)
 
 
 def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[float, float, float, float]:

@@ -24,16 +24,13 @@ from corrbandits.study.report import inference
 from corrbandits.study.report.inference import Best, NoiseCheck
 from corrbandits.study.report.lattice import lattice
 from corrbandits.study.report.sentences import (
-    amend_in_words,
     decision_in_words,
     learnt_in_words,
-    noise_in_words,
     policy_in_words,
-    surprise_in_words,
     time_in_words,
 )
-from corrbandits.study.report.surprises import surprises
 from corrbandits.study.report.terminal_map import TerminalMap, scattered_map
+from corrbandits.study.report.warnings import warnings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
 NEGLIGIBLE = 1e-12
 """A loss that is so small a share of the best arm's deviation is said to be 0."""
 
-MOST_OPEN, MOST_SURPRISES = 10, 3
+MOST_OPEN = 10
 MOST_LIMITS = 5_000
 """With more arms, limits that need every pair of them are left out."""
 
@@ -191,7 +188,6 @@ def overview(snapshot: Snapshot, top: int) -> Overview:
     belief = deciding if settings.goal == "max" else snapshot.belief
     found, why = _best(ledger, deciding)
     standings = _top(ledger, belief, deciding, checks.integer("top", top, least=1))
-    noise = inference.noise_check(ledger)
     return Overview(
         name=snapshot.name,
         database=snapshot.database,
@@ -204,8 +200,8 @@ def overview(snapshot: Snapshot, top: int) -> Overview:
         best=found,
         no_best=why,
         learnt=_learnt(snapshot.belief),
-        noise=noise,
-        warnings=_warnings(ledger, noise, snapshot.name),
+        noise=inference.noise_check(ledger),
+        warnings=warnings(ledger, snapshot.name),
         untried=int(np.count_nonzero(untried(ledger, ledger.open.values()))),
         pending=_pending(settings.policy, moment(ledger, deciding).belief),
         once=not settings.repeat,
@@ -226,16 +222,6 @@ def _learnt(belief: Belief) -> str | None:
     if not isinstance(belief, Vague):
         return None
     return "nothing yet" if belief.opening else learnt_in_words(belief.learnt())
-
-
-def _warnings(ledger: Ledger, noise: NoiseCheck | None, name: str) -> tuple[str, ...]:
-    """Return what a person should look at: arms that surprise, and noise that is not as stated."""
-    found = surprises(ledger)
-    said = [f"{surprise_in_words(one)} {amend_in_words(one, name)}" for one in found[:MOST_SURPRISES]]
-    stated = inference.stated_noise(ledger.prior)
-    if noise is not None and noise.suspicious and stated is not None:
-        said.append(noise_in_words(noise, stated, name))
-    return tuple(said)
 
 
 def best_in_words(best: Best | None, *, rewards: bool = True) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,16 @@ from corrbandits._core.checks import Array, fields_of
 from corrbandits._shell.numbers import number
 from corrbandits.belief import Learnt
 from corrbandits.belief.base import span
+from corrbandits.belief.contradiction import Contradiction
 from corrbandits.belief.vague.learnt import Interval
 from corrbandits.policies import Gittins, HorizonUCL, Policy
 from corrbandits.study.report.inference import NoiseCheck
 from corrbandits.study.report.surprises import Surprise
+
+STATED = {"mean": "mean", "sd": "sd", "length": "length", "noise_sd": "noise"}
+"""What may be stated of rewards, in a word that `study copy --learn` knows too."""
+
+MILLION = math.log(1e6)
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
@@ -74,6 +81,45 @@ def noise_in_words(check: NoiseCheck, noise_variance: Array, name: str) -> str:
         "If they are all right, go on with a copy that has another noise: "
         f"corrbandits study copy {shlex.quote(name)} NEW --noise-sd {new}."
     )
+
+
+def contradictions_in_words(found: Sequence[Contradiction], name: str) -> str:
+    """Return what is contradicted of what was stated, how strongly, and what to do.
+
+    >>> print(contradictions_in_words([Contradiction("length", 20.0, 6.2, 0.2)], "meadow").partition(". ")[0])
+    WARNING: the rewards contradict the stated length, 20: they are 490 times as likely under others, most near 4
+    """
+    worst, *others = found
+    what = STATED[worst.name]
+    stated = "" if worst.stated is None else f", {_said(worst.stated)}"
+    times = f"{number(math.exp(worst.log_times), 2)} times" if worst.log_times < MILLION else "over a million times"
+    likely = _likely(worst)
+    more = ""
+    if others:
+        names = " and ".join(STATED[one.name] for one in others)
+        more = f" The same rewards speak against the stated {names}; the copy says if they still do."
+    study = f"-- {shlex.quote(name)}" if name.startswith("-") else shlex.quote(name)
+    return (
+        f"WARNING: the rewards contradict the stated {what}{stated}: they are {times} as likely under others, "
+        f"{likely}. So the deviations, probabilities and costs said here cannot be relied on. Look for a mistyped "
+        f"reward (see history). If there is none, go on with a copy that learns the {what}: "
+        f"corrbandits study copy --learn {what} {study} NEW.{more}"
+    )
+
+
+def _said(stated: float | tuple[float, float]) -> str:
+    return f"{stated[0]:g} to {stated[1]:g}" if isinstance(stated, tuple) else number(stated, 4)
+
+
+def _likely(found: Contradiction) -> str:
+    """Return where the likeliest values lie."""
+    if found.name == "mean":
+        if isinstance(found.stated, float):
+            return f"most near {number(found.stated + found.likely, 3)}"
+        return f"most where it is {number(abs(found.likely), 2)} {'higher' if found.likely > 0 else 'lower'}"
+    if isinstance(found.stated, float):
+        return f"most near {number(found.stated * found.likely, 2)}"
+    return f"most where it is {number(found.likely, 2)} times as large"
 
 
 def learnt_in_words(learnt: Learnt) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits.belief import Belief, Vague
 from corrbandits.kernels import Kernel, Scaled, Stationary, WithDeviations
+from corrbandits.study.setup.learning import told_less
 
 
 def changed(
@@ -20,14 +21,19 @@ def changed(
     lengths: Sequence[float] = (),
     prior_mean: float | None = None,
     prior_sd: float | None = None,
+    learn: Sequence[str] = (),
 ) -> Belief:
     """Return a prior with another noise, length, mean or sd than it was made with; what is not given stays.
+
+    What is to be learnt is not taken for known any more: see `told_less`.
 
     >>> from corrbandits import Correlated, Exponential
     >>> prior = Correlated(mean=3.0, kernel=4 * Exponential(2.0), coordinates=[0.0, 1.0], noise_variance=1.0)
     >>> changed(prior, lengths=[5.0], noise_sd=0.5).in_words()
     'exponential kernel of length 5, mean 3 ± 2; noise ± 0.5'
     """
+    if learn:
+        prior = told_less(prior, learn)
     given, kind = prior.prior_arguments(), type(prior)
     if isinstance(prior, Vague):
         told = {"noise_sd": noise_sd, "length": lengths[0] if lengths else None, "mean": prior_mean, "sd": prior_sd}

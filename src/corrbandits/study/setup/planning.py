@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent, Vague
 from corrbandits.belief.vague.known import Said
-from corrbandits.belief.vague.lengths import reach
 from corrbandits.environments.landscapes import MOST_DENSE
 from corrbandits.kernels import KERNELS, Kernel, Scaled, WithDeviations
 from corrbandits.policies import CorrelatedUCL, Policy, recommend
+from corrbandits.study.setup.relation import length_in_words
 from corrbandits.study.setup.rules import DISTANCES, kernel_called, known_name, not_on_the_globe
 from corrbandits.study.setup.sheet import Sheet
 
@@ -81,7 +80,16 @@ def plan(
             _vague(sheet, kernel, lengths, distance, told, each=each) if related else Vague(arms=sheet.count, **told)
         )
     rule, reasons = (policy, []) if policy is not None else _recommended(prior, rounds)
-    return Plan(prior, rule, (*sheet.remarks, *_lengths(prior, lengths), *reasons, *_beginning(prior, rule)))
+    return Plan(
+        prior,
+        rule,
+        (
+            *sheet.remarks,
+            *(length_in_words(prior, sheet.places) if lengths else []),
+            *reasons,
+            *_beginning(prior, rule),
+        ),
+    )
 
 
 class _Exact(NamedTuple):
@@ -137,32 +145,6 @@ def _recommended(prior: Belief, rounds: int | None) -> tuple[Policy, list[str]]:
     found = recommend(prior, rounds)
     more = " Give `rounds`, how many rewards there will be in all, if you know." if rounds is None else ""
     return found.policy, [f"The rule was chosen: {found.reason}.{more}"]
-
-
-def _lengths(prior: Belief, lengths: Sequence[Said]) -> list[str]:
-    """Return what a stated length means for neighbours, and whether it is absurd."""
-    if not lengths or not isinstance(prior, Vague) or prior.coordinates is None:
-        return []
-    if prior.parts.lengths.ndim > 1:
-        return [f"With these lengths, nearest neighbours correlate {np.median(prior.parts.of_neighbours()):.2f}."]
-    near, wide = reach(prior.coordinates, prior.parts.distance)
-    at = [
-        [
-            float(prior.parts.kernel(g).correlation(np.array(d / prior.parts.lengths[g])))
-            for g in range(len(prior.parts))
-        ]
-        for d in (near, wide)
-    ]
-    close, far = float(np.median(at[0])), float(np.median(at[1]))
-    said = f"With that length, arms {number(near, 3)} apart, as nearest neighbours are, correlate {close:.2f}."
-    if close < 0.01:
-        said += " So hardly any arm says anything of another: is the length in the coordinates' units?"
-    if far > 0.99:
-        said += (
-            f" Even arms {number(wide, 3)} apart correlate {far:.3f}, as if all were one: is the length in the "
-            "coordinates' units?"
-        )
-    return [said]
 
 
 def plan_of_zeros_and_ones(

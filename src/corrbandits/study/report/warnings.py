@@ -1,0 +1,51 @@
+"""What a person should look at: arms that surprise, and what the rewards contradict of what was stated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from corrbandits._core.tally import Tally
+from corrbandits.belief.contradiction import Contradiction, contradictions
+from corrbandits.study.ledger import Ledger
+from corrbandits.study.report import inference
+from corrbandits.study.report.sentences import (
+    amend_in_words,
+    contradictions_in_words,
+    noise_in_words,
+    surprise_in_words,
+)
+from corrbandits.study.report.surprises import surprises
+
+MOST_SURPRISES = 3
+
+
+def warnings(ledger: Ledger, name: str) -> tuple[str, ...]:
+    """Return all that a person should look at, in words."""
+    found = surprises(ledger)[:MOST_SURPRISES]
+    return (*(f"{surprise_in_words(one)} {amend_in_words(one, name)}" for one in found), *doubts(ledger, name))
+
+
+def contradicted(ledger: Ledger) -> list[Contradiction]:
+    """Return what the rewards contradict of what was stated, the worst first.
+
+    A few arms that surprise may have mistyped rewards, which say nothing of what was stated: they are left out.
+    """
+    apart, seen = {one.arm for one in surprises(ledger)}, int(np.count_nonzero(ledger.tally.counts))
+    tally = ledger.tally
+    if 0 < len(apart) < seen / 2:
+        told = [one for one in ledger.trials if one.status == "told" and one.arm not in apart]
+        tally = Tally.empty(ledger.arms.count).plus((one.arm, 1, one.reward) for one in told)
+    return contradictions(ledger.prior, tally)
+
+
+def doubts(ledger: Ledger, name: str) -> tuple[str, ...]:
+    """Return in words what the rewards contradict of what was stated: while there is some, no arm is good enough."""
+    check, stated = inference.noise_check(ledger), inference.stated_noise(ledger.prior)
+    found = contradicted(ledger)
+    said = []
+    if check is not None and check.suspicious and stated is not None:
+        said.append(noise_in_words(check, stated, name))
+        found = [one for one in found if one.name != "noise_sd"]
+    if found:
+        said.append(contradictions_in_words(found, name))
+    return tuple(said)

@@ -18,8 +18,9 @@ from corrbandits.belief.vague.factors import Evidence, Factors, conditioned, fac
 from corrbandits.belief.vague.known import Known, known, said, said_each
 from corrbandits.belief.vague.learnt import Learnt, learnt
 from corrbandits.belief.vague.mixture import Components, components, freedom, quantile
-from corrbandits.belief.vague.opening import farthest
+from corrbandits.belief.vague.opening import farthest, first_of
 from corrbandits.belief.vague.parts import Parts, names_of
+from corrbandits.belief.vague.seasons import Seasons, seasons_in, turned
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.kernels import Distance
 
@@ -47,6 +48,9 @@ class Vague(Belief):
     Distances are those of a map, unless `per_coordinate` says that each coordinate has a length of its own, because
     units differ or correlation reaches farther along one than along another. Then `length` may have an entry, a
     number, a pair or None, for each coordinate; lengths that are left out follow from the extents.
+
+    `history` are rewards of earlier seasons at the same arms, [(arms, rewards), ...]. Each season has a mean of its
+    own, and how much they are alike otherwise is learnt. The first arm tried is then the one that did best.
 
     Without `coordinates`, `arms` says how many there are, and none says anything of another but for the common mean
     and scale. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.
@@ -76,6 +80,7 @@ class Vague(Belief):
         relative_noise: Any = 1.0,
         distance: Distance = "euclidean",
         per_coordinate: bool = False,
+        history: Any = None,
         parts: int = 48,
         arms: int | None = None,
     ) -> None:
@@ -105,17 +110,20 @@ class Vague(Belief):
             site=site,
             distance=distance,
             each=per_coordinate,
+            seasons=bool(past := seasons_in(history, number)),
         )
         self.relative_variance = frozen(
             checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
         )
+        if past:
+            self.parts = replace(self.parts, past=Seasons.of(self.parts, past, self.relative_variance))
         self.level = known("mean", mean, positive=False)
         self._given: dict[str, Any] = {
             name: said(name, value) if name != "length" or not per_coordinate else said_each(name, value)
             for name, value in (("mean", mean), ("sd", sd), ("length", length), ("noise_sd", noise_sd), ("site", site))
         }
         self._given |= {"kernel": None if kernel is None else names, "distance": distance, "parts": count}
-        self._given |= {"per_coordinate": True} if per_coordinate else {}
+        self._given |= ({"per_coordinate": True} if per_coordinate else {}) | ({"history": past} if past else {})
         self._number = number
         self._condition(Tally.empty(number))
 
@@ -157,7 +165,8 @@ class Vague(Belief):
             return 0
         free = bool(np.isnan(self.parts.scales).any())
         wanting = 1 if not free else 4 if self.level is None or self.level.deviation else 3
-        return max(wanting - int(self.counts.sum()) - len(self._open), 1)
+        known = 0 if self.parts.past is None else self.parts.past.degrees
+        return max(wanting - known - int(self.counts.sum()) - len(self._open), 1)
 
     @property
     def noise_variance(self) -> Array:
@@ -270,6 +279,8 @@ class Vague(Belief):
         if not self.opening:
             return super().least_known(candidates)
         tried = self.counts + np.bincount(np.array(self.awaited, dtype=np.int64), minlength=self.arms)
+        if self.parts.past is not None and not tried.any():
+            return first_of(self.parts.points, self._weights @ self.parts.past.expected, candidates)
         return farthest(None if self.parts.points is None else self.parts.places(), tried, candidates)
 
     def prior_arguments(self) -> dict[str, Any]:
@@ -292,8 +303,9 @@ class Vague(Belief):
 
     def _mirrored_arguments(self) -> dict[str, Any]:
         mean = self._given["mean"]
-        turned = None if mean is None else (-mean[1], -mean[0]) if isinstance(mean, tuple) else -mean
-        return self.prior_arguments() | {"mean": turned}
+        image = None if mean is None else (-mean[1], -mean[0]) if isinstance(mean, tuple) else -mean
+        past = {"history": turned(self._given["history"])} if "history" in self._given else {}
+        return self.prior_arguments() | {"mean": image} | past
 
     def in_words(self) -> str:
         """Return what was told, and that the rest is learnt."""
@@ -303,6 +315,9 @@ class Vague(Belief):
             for name, words in names.items()
             if self._given[name] is not None
         ]
+        if self.parts.past is not None:
+            number, rewards = len(self._given["history"]), self.parts.past.rewards
+            told.append(f"{rewards:,} rewards of {number} earlier season{'s' * (number > 1)}")
         return f"told {', '.join(told)}; the rest is learnt" if told else "told nothing; all is learnt"
 
     def _same_prior(self, other: Vague) -> bool:
@@ -352,16 +367,17 @@ class Vague(Belief):
 
     def _condition(self, tally: Tally) -> None:
         """Set all that follows from a tally."""
-        seen = Standard.of(tally, self.relative_variance)
+        seen, past = Standard.of(tally, self.relative_variance), self.parts.past
+        seen = seen if past is None else seen.in_units_of(past.exponent)
         self._tally, self._seen_in_units = tally, seen
         self._offset, self._unit = seen.offset, math.ldexp(1.0, seen.exponent)
         evidence, roots, solved = conditioned(self.parts, seen, self.relative_variance)
         self._evidence = evidence
         free = bool(np.isnan(self.parts.scales).any())
-        degrees = freedom(seen.number, self.level, free=free)
-        if degrees <= 2 or (free and self._without_scale(seen)):
+        degrees = freedom(evidence.number, self.level, free=free)
+        if degrees <= 2 or (self.level is None and not seen.number) or (free and self._without_scale(seen)):
             self._mixture = None
-            self._weights = np.full(len(self.parts), 1 / len(self.parts))
+            self._weights = self._weights_of_past(evidence)
             self.mean = frozen(np.full(self.arms, seen.offset))
             self.variance = frozen(np.full(self.arms, np.inf))
             return
@@ -373,11 +389,18 @@ class Vague(Belief):
             mixture = mixture.kept(np.flatnonzero(np.isin(mixture.part, kept)), kept)
         self._mix(mixture, factors(self.parts, seen, kept, roots, solved))
 
+    def _weights_of_past(self, evidence: Evidence) -> Array:
+        """Return the weights of the parts in the opening: what earlier seasons say of them."""
+        if self.parts.past is None or not self.parts.past.squares.any() or self.counts.any():
+            return np.full(len(self.parts), 1 / len(self.parts))
+        alone = replace(evidence, number=evidence.number + 1)  # no mean of this season takes one away
+        return components(alone, self.parts.scales, None, self._offset, self._unit).weights()
+
     def _without_scale(self, seen: Standard) -> bool:
         """Return whether the rewards say nothing of a scale: no two differ, nor from a mean that is known."""
         if self.level is not None and not self.level.deviation and seen.offset != self.level.centre:
             return False
-        return seen.all_equal
+        return seen.all_equal and (self.parts.past is None or not self.parts.past.squares.any())
 
     def _mix(
         self, mixture: Components, now: Factors, *, location: Array | None = None, weights: Array | None = None

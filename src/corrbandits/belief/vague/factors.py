@@ -38,7 +38,7 @@ class Evidence:
     """What the density of the rewards follows from, one entry per part: see `mixture`."""
 
     number: int
-    """n, the number of rewards."""
+    """n, the number of rewards, and the degrees of freedom of earlier seasons."""
 
     log_determinant: Array
     """log |M| + (n - k) log lambda."""
@@ -77,7 +77,7 @@ class Factors:
     """The diagonal of R - V'V, (G, N)."""
 
     response: Array
-    """V' zeta, (G, N): what the rewards make of the arms' means, were beta 0."""
+    """V' zeta and what earlier seasons say, (G, N): what the rewards make of the arms' means, were beta 0."""
 
     share: Array
     """1 - V' o, (G, N): how much of beta is left in the arms' means."""
@@ -148,8 +148,9 @@ def worth_keeping(parts: Parts, weights: Array, seen: int) -> Integers:
 
 def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence, list[Array], list[Array]]:
     """Return the evidence of what was seen, and under each part L and L^-1 (z, 1)."""
-    A, k, n = seen.arms, seen.arms.size, seen.number
-    sides = np.stack([seen.averages, np.ones(k)], axis=1)
+    A, k, n, past = seen.arms, seen.arms.size, seen.number, parts.past
+    expected = np.zeros((len(parts), k)) if past is None else past.expected_in(seen.exponent)[:, A]
+    one = np.ones(k)
     over = relative[A] / seen.counts
     roots: list[Array] = []
     solved: list[Array] = []
@@ -160,17 +161,15 @@ def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence
             M.flat[:: k + 1] += parts.ratios[part] * over
             L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
             roots.append(L)
-            solved.append(_solved(L, sides))
+            solved.append(_solved(L, np.stack([seen.averages - expected[part], one], axis=1)))
             log_determinant[part] = 2 * np.log(L.diagonal()).sum() + (n - k) * np.log(parts.ratios[part])
     zeta, o = (np.array([both[:, side] for both in solved]).reshape(len(parts), k) for side in (0, 1))
-    evidence = Evidence(
-        number=n,
-        log_determinant=log_determinant,
-        ones=np.square(o).sum(axis=1),
-        crossed=(o * zeta).sum(axis=1),
-        squares=np.square(zeta).sum(axis=1) + seen.within / parts.ratios,
-    )
-    return evidence, roots, solved
+    squares = np.square(zeta).sum(axis=1) + seen.within / parts.ratios
+    if past is not None:
+        n, log_determinant = n + past.degrees, log_determinant + past.log_determinant
+        squares += np.ldexp(past.squares, 2 * (past.exponent - seen.exponent))
+    ones, crossed = np.square(o).sum(axis=1), (o * zeta).sum(axis=1)
+    return Evidence(n, log_determinant, ones, crossed, squares), roots, solved
 
 
 def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], solved: list[Array]) -> Factors:
@@ -179,13 +178,15 @@ def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], so
     implicit = much(parts, k)
     zeta, o = (np.array([solved[part][:, side] for part in kept]).reshape(kept.size, k) for side in (0, 1))
     left, response, share = (np.full((kept.size, parts.arms), value) for value in (1.0, 0.0, 1.0))
+    if parts.past is not None:
+        left, response = parts.past.left[kept], parts.past.expected_in(seen.exponent)[kept]
     V = np.empty((kept.size, 0 if implicit else k, parts.arms))
     with one_thread():
         for block in _blocks(parts.arms if k else 0):
             for place, part in enumerate(kept.tolist()):
                 v = _solved(roots[part], parts.correlation(part, every[block], A).T)
-                left[place, block] = np.maximum(1.0 - np.square(v).sum(axis=0), 0.0)
-                response[place, block] = zeta[place] @ v
+                left[place, block] = np.maximum(left[place, block] - np.square(v).sum(axis=0), 0.0)
+                response[place, block] += zeta[place] @ v
                 share[place, block] = 1.0 - o[place] @ v
                 if not implicit:
                     V[place, :, block] = v

@@ -64,6 +64,9 @@ class Learnt:
     kernels: dict[str, float]
     """The probability of each kernel."""
 
+    seasons: Interval | None
+    """The correlation of an arm's mean reward between two seasons, if there were earlier ones."""
+
     repeated: bool
     """Whether some arm gave more than one reward; until then noise and site effect look alike."""
 
@@ -98,12 +101,13 @@ def learnt(belief: Vague) -> Learnt:
         for g, weight in zip(part.tolist(), weights.tolist(), strict=True):
             kernels[parts.kernels[g]] = kernels.get(parts.kernels[g], 0.0) + weight
     return Learnt(
-        rewards=int(belief.counts.sum()),
+        rewards=int(belief.counts.sum()) + (0 if parts.past is None else parts.past.rewards),
         neighbours=near,
         sd=Interval.of(deviation, weights),
         noise_sd=Interval.of(noise, weights),
         length=length,
         site=site,
         kernels=kernels,
+        seasons=None if parts.past is None else Interval.of(parts.alike[part], weights),
         repeated=bool((belief.counts > 1).any()),
     )

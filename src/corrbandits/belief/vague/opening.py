@@ -27,6 +27,17 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
     return int(candidates[np.lexsort([*_from_middle(points, here), tried[candidates], -away])[0]])
 
 
+def first_of(points: Array | None, expected: Array, candidates: Integers) -> int:
+    """Return the candidate of which most is expected; of nearly equal ones the first by coordinates.
+
+    >>> first_of(np.array([[3.0], [1.0], [2.0]]), np.array([7.0, 7.0, 1.0]), np.arange(3))
+    1
+    """
+    values = expected[candidates]
+    near = candidates[values >= values.max() - 1e-9 * np.ptp(values)]
+    return int(near[0] if points is None else near[np.lexsort(points[near].T[::-1])[0]])
+
+
 def in_order(points: Array | None, arms: int) -> tuple[Integers, Integers]:
     """Return the order in which `farthest` takes the arms, each once, and that in which it takes them ever after.
 

@@ -16,6 +16,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief.vague.known import known
 from corrbandits.belief.vague.lengths import in_extents, lengths_of_each, log_uniform, one_length, reach
+from corrbandits.belief.vague.seasons import Seasons
 from corrbandits.kernels import KERNELS, Distance, Stationary
 
 RATIO = (1 / 30, 30.0)
@@ -66,6 +67,11 @@ class Parts:
 
     distance: Distance
     arms: int
+    alike: Array
+    """The correlation between seasons."""
+
+    past: Seasons | None = None
+    """What earlier seasons say; then correlations are what is left of them, and variances not 1."""
 
     def __len__(self) -> int:
         return self.ratios.size
@@ -91,6 +97,8 @@ class Parts:
             between *= 1 - site
         _, rows, columns = np.intersect1d(arms, others, assume_unique=True, return_indices=True)
         between[rows, columns] += site
+        if self.past is not None:
+            between -= self.past.W[part][:, arms].T @ self.past.W[part][:, others]
         return between
 
     def _every(self) -> Array | None:
@@ -155,10 +163,15 @@ class Parts:
         site: Any = None,
         distance: Distance = "euclidean",
         each: bool = False,
+        seasons: bool = False,
     ) -> Parts:
-        """Return the parts for what was said; `each` if each coordinate has a length of its own."""
+        """Return the parts for what was said.
+
+        `each` if each coordinate has a length of its own, `seasons` if there are earlier ones.
+        """
         scale, noise = known("sd", sd, positive=True), known("noise_sd", noise_sd, positive=True)
-        u = quasi_random(number, 4 + (points.shape[1] if each and points is not None else 0))
+        own = points.shape[1] if each and points is not None else 0
+        u = quasi_random(number, 4 + own + seasons)
         lengths = (
             lengths_of_each(points, length, u)
             if each and points is not None
@@ -173,7 +186,8 @@ class Parts:
         elif noise is not None:
             scales = np.asarray(noise.quantile(u[3])) / np.sqrt(ratios)
         chosen = tuple(kernels[i % len(kernels)] for i in range(number))
-        return Parts(chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms)
+        alike = u[-1] if seasons else np.zeros(number)
+        return Parts(chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms, alike)
 
 
 _matrices: weakref.WeakKeyDictionary[Parts, Array] = weakref.WeakKeyDictionary()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -48,6 +48,13 @@ class Standard:
     def all_equal(self) -> bool:
         """Whether no two rewards differ: then nothing is known of their scale."""
         return not (self.within or self.averages.any())
+
+    def in_units_of(self, exponent: int) -> Standard:
+        """Return the same in units of 2^exponent, unless its own are coarser."""
+        new = exponent if self.all_equal else max(self.exponent, exponent)
+        shift = self.exponent - new
+        averages, within = np.ldexp(self.averages, shift), float(np.ldexp(self.within, 2 * shift))
+        return replace(self, averages=averages, within=within, exponent=new)
 
     def of_reward(self, reward: float) -> float:
         """Return a reward in these units."""

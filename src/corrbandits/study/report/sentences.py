@@ -141,6 +141,8 @@ def learnt_in_words(learnt: Learnt) -> str:
         lengths = learnt.length if isinstance(learnt.length, tuple) else (learnt.length,)
         said.append(f"length {' x '.join(_between(one) for one in lengths)}")
         said.append(f"share of single arms {_between(learnt.site)}")
+    if learnt.seasons is not None:
+        said.append(f"seasons correlate {_between(learnt.seasons)}")
     repeat = "" if learnt.repeated else ". Repeat an arm: noise and what is each arm's own look alike until then"
     return "; ".join(said) + repeat
 

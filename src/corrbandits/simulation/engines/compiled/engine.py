@@ -148,6 +148,8 @@ def _without_mixed_loop(runs: Runs) -> str:
         return f"{type(policy).__name__} needs more of a Vague belief than means and variances"
     if belief.counts.any() or belief.awaited:
         return "the belief has seen or awaits rewards"
+    if belief.parts.past is not None:
+        return "the belief knows of earlier seasons"
     if belief.level is not None and belief.level.deviation and np.isnan(belief.parts.scales).any():
         return "the scale must be integrated out numerically"
     if len(belief.parts) * belief.arms**2 > MOST_MIXED:

@@ -108,6 +108,25 @@ def test_create_says_what_a_length_means_and_warns_where_it_is_absurd(ok, told, 
     assert ("WARNING" in out) == ("WARNING" in words)
 
 
+def test_earlier_seasons_say_where_to_begin(ok, refused, tmp_path):
+    rows = ["p00,31,2024", "p11,36,2024", "p02,,2024", "p22,30.5,2024", "p00,12,2025", "p11,19.5,2025", "p02,11,2025"]
+    (tmp_path / "past.csv").write_text("\n".join(["name,reward,season", *rows]))
+    out = ok("create", "a", "--arms", "sites.csv", "--rounds", "40", "--history", "past.csv")
+    assert "told 6 rewards of 2 earlier seasons; the rest is learnt" in out
+    assert "p11" in ok("ask", "a")
+    assert "the best of earlier seasons" in ok("explain", "a", "1")
+    ok("tell", "a", "1", "104")
+    assert "seasons correlate" in " ".join(ok("show", "a").split())
+    (tmp_path / "one.csv").write_text("arm,reward\np00,3\np01,4\n")
+    assert "2 rewards of 1 earlier season;" in ok("create", "b", "--arms", "sites.csv", "--history", "one.csv")
+    (tmp_path / "bad.csv").write_text("name,reward\np00,3\np0l,4\n")
+    said = refused("create", "c", "--arms", "sites.csv", "--history", "bad.csv")
+    assert "bad.csv, line 3: an arm of a history must be one of the study's" in said
+    assert "Did you mean 'p" in said
+    both = ("--history", "one.csv", "--rewards", "bernoulli")
+    assert "--history must go with" in refused("create", "c", "--arms", "sites.csv", *both)
+
+
 def test_a_mean_that_is_left_out_is_learnt_and_not_0(ok, tmp_path):
     known = ("--kernel", "exponential", "--length", "300", "--noise-sd", "2", "--prior-sd", "5")
     ok("create", "a", "--arms", "sites.csv", *known)

@@ -29,7 +29,7 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
 HEADINGS = {
     "latitude": ("lat",),
     "longitude": ("lon", "long", "lng"),
-    "name": ("plot", "site"),
+    "name": ("plot", "site", "arm"),
 }
 """Other headings that a column may have, if there is none of the name that it has here."""
 
@@ -37,7 +37,7 @@ GRID = (("col", "row"), ("column", "row"), ("easting", "northing"))
 """Other headings of x and y, if there is no x; both or none."""
 
 TAKEN = (
-    "name (or plot, site), and where it lies: x and y (or col and row, easting and northing), x, or latitude and "
+    "name (or plot, site, arm), and where it lies: x and y (or col and row, easting and northing), x, or latitude and "
     "longitude (or lat and lon)"
 )
 """What headings are taken, in words."""

@@ -192,10 +192,14 @@ class Explanation:
     opening: bool = False
     """Whether there were no means and variances yet: then an arm is chosen for its place, far from what was tried."""
 
+    history: bool = False
+    """Whether earlier seasons are known: then the first arm of the opening is the one that did best."""
+
     def __str__(self) -> str:
         c, second = self.chosen, self.runner_up
         if self.opening:
-            place = "the farthest from what was tried" if self.t > 1 else "the middle of all arms"
+            first = "the best of earlier seasons" if self.history else "the middle of all arms"
+            place = "the farthest from what was tried" if self.t > 1 else first
             text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: {place}"
             return text + (f"\nrunner-up: {second.name}" if second else "\nno other arm could be chosen")
         digits = _digits(c, second) if second and not self.tied else DIGITS
@@ -232,6 +236,7 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
         replayed=at.choose(),
         tied=0 if opening else at.ties(limits, arm),
         opening=opening,
+        history=isinstance(belief, Vague) and belief.parts.past is not None,
     )
 
 

@@ -51,6 +51,10 @@ def create(
     alpha: Annotated[str | None, typer.Option(help="Of the kernel rational_quadratic.", metavar="NUMBER")] = None,
     prior_mean: Mean = None,
     prior_sd: Sd = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(help="A CSV of earlier rewards: columns name, reward and, if several, season.", metavar="FILE"),
+    ] = None,
     policy: Annotated[str | None, typer.Option(help="The rule that chooses, such as Thompson.")] = None,
     parameters: Parameters = None,
     goal: Annotated[Goal, typer.Option(help="Whether rewards should be large or small.")] = Goal.max,
@@ -88,6 +92,11 @@ def create(
                 name: number_or_none(f"--{name}", text)
                 for name, text in (("successes", successes), ("failures", failures))
             }
+            _refuse_given(
+                {"--history": None if history is None else str(history)},
+                "rewards with Gaussian noise",
+                "--rewards bernoulli",
+            )
             plan = setup.plan_of_zeros_and_ones(sheet, rule, rounds=rounds, **counts)
         else:
             _refuse_given(beta, "rewards 0 and 1", "--rewards gaussian")
@@ -103,6 +112,7 @@ def create(
                 alpha=shape,
                 prior_mean=told["--prior-mean"],
                 prior_sd=told["--prior-sd"],
+                history=None if history is None else setup.read_history(history, sheet.arms["name"]),
             )
     with Study.create(
         database(db, create=True),

@@ -7,7 +7,7 @@ argument here, in backticks: `noise_sd`. Whoever asks the reader for it says ins
 
 from corrbandits.study.setup.changing import changed
 from corrbandits.study.setup.planning import Plan, more_arms, plan, plan_of_zeros_and_ones
-from corrbandits.study.setup.rewards import Rewards, read_rewards
+from corrbandits.study.setup.rewards import Rewards, read_history, read_rewards
 from corrbandits.study.setup.rules import kernel_called, policy_called, with_rounds
 from corrbandits.study.setup.sheet import Sheet, read_sheet
 
@@ -21,6 +21,7 @@ __all__ = [
     "plan",
     "plan_of_zeros_and_ones",
     "policy_called",
+    "read_history",
     "read_rewards",
     "read_sheet",
     "with_rounds",

@@ -51,11 +51,13 @@ def plan(
     alpha: float | None = None,
     prior_mean: Said = None,
     prior_sd: Said = None,
+    history: Any = None,
 ) -> Plan:
     """Return the prior of a study of these arms whose rewards have Gaussian noise, the rule, and remarks.
 
     `rounds` is how many rewards there will be in all, `per_axis` whether each axis has a length of its own, as it has
-    if there are several. Without a policy the recommended one is taken.
+    if there are several. `history` are earlier seasons, as `cb.Vague` takes them. Without a policy the recommended one
+    is taken.
     """
     mean = _one("mean", sheet.prior_mean, prior_mean)
     sd = _one("sd", sheet.prior_sd, prior_sd)
@@ -69,12 +71,12 @@ def plan(
             "columns for that, or `kernel` is none. Leave them out, or add columns x and y."
         )
     exact = _exact(noise_sd, mean, sd, lengths)
-    if exact is not None and (not related or (kernel is not None and lengths)):
+    if exact is not None and history is None and (not related or (kernel is not None and lengths)):
         made = kernel_called(kernel, exact.lengths, distance, alpha, sheet.axes) if related and kernel else None
         prior = _prior(sheet, made, mean, sd, exact.noise_sd**2)
     else:
         _refuse_in_part(sheet, alpha, {"noise_sd": noise_sd, "prior_mean": mean, "prior_sd": sd})
-        told = {"mean": mean, "sd": sd, "noise_sd": noise_sd}
+        told = {"mean": mean, "sd": sd, "noise_sd": noise_sd, "history": history}
         each = per_axis or len(lengths) > 1
         prior = (
             _vague(sheet, kernel, lengths, distance, told, each=each) if related else Vague(arms=sheet.count, **told)
@@ -192,6 +194,8 @@ def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: f
 def _beginning(prior: Belief, policy: Policy) -> list[str]:
     """Return a remark if the policy tries arms before it prefers good ones."""
     if isinstance(prior, Vague):
+        if prior.opening and prior.parts.past is not None and prior.still_needed == 1:
+            return ["The first trial is of the arm that did best in earlier seasons."]
         return [
             "The first trials are of arms far from each other, until there is a scale to compare with."
         ] * prior.opening

@@ -5,6 +5,7 @@ trial     the number of the trial, if rewards were asked for
 name      the arm; with a trial it must be that trial's
 reward    the reward; where it is empty there is none yet
 key       if nobody had asked for it: what it is known by, so that it counts once
+season    of a history: rewards of one season have a mean of their own; without it all are of one season
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from corrbandits._shell.csv import Columns, finite_number, read_columns, with_points
+from corrbandits._shell.texts import near
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 
@@ -63,6 +66,31 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
             asked = int(trial) if needs == "trial" and trial and _WHOLE.fullmatch(trial) else None
             awaited.append(Reward(line, math.nan, asked, **known))
     return Rewards(rows, awaited)
+
+
+def read_history(path: str | os.PathLike[str], names: Sequence[str]) -> list[tuple[list[int], list[float]]]:
+    """Return the arms, by their place among the names, and rewards of each season in a CSV file, in their order there.
+
+    Rows without a reward are left out; errors name the line.
+    """
+    found, columns = read_rewards(path, needs="name"), read_columns(path)
+    place = {name: k for k, name in enumerate(names)}
+    heading = columns.heading("season")
+    season = {} if heading is None else {line: text.strip() for line, text in columns[heading]}
+    seasons: dict[str, tuple[list[int], list[float]]] = {}
+    for row in found.rows:
+        if row.name not in place:
+            meant = "".join(f" Did you mean {one!r}?" for one in near(row.name or "", place))
+            raise ValueError(
+                f"{path}, line {row.line}: an arm of a history must be one of the study's, got {row.name or ''!r:.60}."
+                f"{meant} Leave out rows of other places."
+            )
+        arms, rewards = seasons.setdefault(season.get(row.line, ""), ([], []))
+        arms.append(place[row.name])
+        rewards.append(row.reward)
+    if not seasons:
+        raise ValueError(f"{path}: a history must have a reward at least, got none.")
+    return list(seasons.values())
 
 
 def _trial(text: str | None, where: str) -> int:

@@ -26,7 +26,7 @@ PEERS: dict[str, Factory] = {
     "BoTorch fully Bayesian qLogNEI": partial(BoTorch, bayesian=True),
     "BoTorch fully Bayesian UCB": partial(BoTorch, beta=0.2, bayesian=True),
     "scikit-learn UCB": ScikitLearn,
-    "bayesianbandits Thompson": partial(BayesianBandits, policy="ThompsonSampling"),
+    "bayesianbandits UCB": partial(BayesianBandits, policy="UpperConfidenceBound"),
     "bayesianbandits IDS": partial(BayesianBandits, policy="InformationDirectedSampling"),
     "PyMAB UCB1": partial(PyMAB, policy="UCBPolicy"),
     "PyMAB Bayesian UCB": partial(PyMAB, policy="GaussianBayesianUCBPolicy"),

@@ -35,7 +35,7 @@ class BayesianBandits(Bandit):
     """bayesianbandits: `LipschitzContextualAgent` with `EmpiricalBayesNormalRegressor`, for what is not known.
 
     Its "shared features and arm-specific intercepts": a constant, Gaussian bumps around 25 spread-out arms, as wide
-    as these are apart, and one indicator per arm.
+    as these are apart, and one indicator per arm. Of its policies those play that lost least on problems to tune on.
     """
 
     def __init__(self, coordinates: Array, horizon: int, seed: int, *, policy: str) -> None:
@@ -74,7 +74,10 @@ def _bumps(unit: Array, seed: int) -> Array:
 
 
 class PyMAB(Bandit):
-    """PyMAB: a policy for Gaussian rewards with its defaults; arms are unrelated to it, their order is shuffled."""
+    """PyMAB: a policy for Gaussian rewards with its defaults; arms are unrelated to it, their order is shuffled.
+
+    UCB1 is the one in its introduction, Bayesian UCB the one that lost least on problems to tune on.
+    """
 
     def __init__(self, coordinates: Array, horizon: int, seed: int, *, policy: str) -> None:
         from pymab import policies

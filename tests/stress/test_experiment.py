@@ -81,6 +81,15 @@ def test_the_prior_and_the_policy_may_be_named(read):
     assert read(FILE + 'prior = "smooth"\n', "one")["policy"] == cb.UCL(a=1.5)
 
 
+def test_a_prior_that_is_told_little_cannot_be_made_wrong_and_is_not_taken_for_the_one_to_test(read):
+    little = FILE.replace("variance = inf", 'kind = "vague"\nkernel = "matern52"').replace("a = 1.5", "", 1)
+    little = little.replace('rule = "UCL"', 'rule = "HorizonUCL"')
+    assert read(little)["policy"] == cb.CorrelatedUCL(a=1.5)
+    with pytest.raises(ExperimentError, match=r"line 14: .*prior must be one with a kernel"):
+        read(little, "one")
+    assert read(little + 'prior = "smooth"\n', "one")["policy"] == cb.HorizonUCL(30)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [

@@ -73,6 +73,7 @@ def recomputed(test):
         safe = points[best] <= min(by)
         found[f"independent_{factor}_low"] = (low or min(points)) if safe else None
         found[f"independent_{factor}_high"] = (high or max(points)) if safe else None
+    (found["vague"],) = {mean for key, mean in table.items() if key[0] == "vague"}
     if "printed" in {key[0] for key in table}:
         apart = [mean - table["plain", *key[1:]] for key, mean in table.items() if key[0] == "printed"]
         found |= {"printed_excess": max(apart), "plain_excess": max(-x for x in apart)}
@@ -136,7 +137,9 @@ def test_every_number_in_the_sentences_is_recomputed_from_the_csv(name, request)
     same_numbers(test.findings(), expected)
     level = expected["independent"]
     beside = {"mean": SURFACE.means.mean(), "deviation": SURFACE.means.std(), "arms": SURFACE.arms}
-    allowed = sayable(test, expected | beside | {"share beside": (level - expected["given"]) / level})
+    nothing = (expected["vague"] - expected["given"]) / expected["given"]
+    apart = {"share beside": (level - expected["given"]) / level, "share of who is told nothing": nothing}
+    allowed = sayable(test, expected | beside | apart)
     said = numbers_in(test.sentences())
     assert len(said) > 15
     for number in said:
@@ -174,8 +177,8 @@ def test_opposite_problems_yield_opposite_sentences(good, bad):
     assert other[0].startswith("Your prior hurts")
     assert one[1].endswith("% less.")
     assert other[1].endswith("% more.")
-    assert one[3].startswith("It helps at every time")
-    assert other[3].startswith("It hurts")
+    assert one[4].startswith("It helps at every time")
+    assert other[4].startswith("It hurts")
 
 
 def test_on_the_papers_problem_the_sentences_agree_with_the_paper():

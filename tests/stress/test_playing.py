@@ -96,6 +96,48 @@ def test_who_has_no_prior_of_each_arm_meets_the_arms_in_the_order_of_the_run(who
             np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+def test_who_is_told_nothing_is_the_recommended_rule_on_the_places_alone(whole):
+    for run in range(4):
+        order, _, seed = dealt_by_hand(run)
+        player = cb.Gittins(40), cb.Vague(coordinates=SURFACE.coordinates[order])
+        trace = played_by_hand(player, order, seed, horizon=40)
+        expected = trace.regret.values[0, 0, whole.data["time"].values - 1]
+        for found in whole.data["regret"].sel(candidate="vague", run=run).values:
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_who_is_told_nothing_knows_no_deviations_and_goes_by_the_distance_of_the_kernel():
+    where, shared = np.array([[50.0, 7.0], [51.0, 8.0], [52.0, 7.5]]), {"noise_variance": 1.0}
+    truth = cb.GaussianBandit([1.0, 2.0, 3.0], 1.0)
+    kernel = cb.kernels.WithDeviations(cb.Exponential(90.0, "great_circle"))
+    told = stress_priors.assumed(truth, 0.0, kernel, np.column_stack([where, [1.0, 2.0, 3.0]]), None, None)
+    assert told.told_nothing().prior_arguments()["distance"] == "great_circle"
+    np.testing.assert_array_equal(told.told_nothing().coordinates, where)
+    summed = stress_priors.assumed(truth, 0.0, cb.Exponential(1.0, "cityblock") + cb.Exponential(2.0), where, None, 1.0)
+    assert summed.told_nothing().prior_arguments()["distance"] == "cityblock"
+    by_matrix = stress_priors.assumed(truth, 0.0, None, None, np.eye(3), shared["noise_variance"])
+    assert (by_matrix.told_nothing().coordinates, by_matrix.told_nothing().arms) == (None, 3)
+    placed = stress_priors.assumed(SURFACE, 0.0, None, None, np.eye(16), 1.0)
+    np.testing.assert_array_equal(placed.told_nothing().coordinates, SURFACE.coordinates)
+
+
+def test_of_very_many_arms_nobody_is_told_nothing(monkeypatch):
+    monkeypatch.setattr(stress_play, "MOST_VAGUE", 15)
+    test = stressed(horizon=10, runs=2)
+    assert "vague" not in test.data["candidate"].values
+    assert test.findings()["vague"] is None
+    assert not any("Told nothing" in sentence for sentence in test.sentences())
+
+
+@pytest.mark.parametrize("rule", [cb.Gittins(30), cb.HorizonUCL(30)], ids=str)
+def test_rules_that_know_the_horizon_are_tested_as_they_are(rule):
+    test = stress.run(rule, SURFACE, 30, mean=20.0, kernel=KERNEL, **FEW)
+    order, _, seed = dealt_by_hand(1)
+    prior = cb.Correlated(mean=20.0, kernel=KERNEL, coordinates=SURFACE.coordinates[order], noise_variance=4.0)
+    expected = played_by_hand((rule, prior), order, seed, horizon=30).regret.values[0, 0, -1]
+    assert given_of(test, "plain")[0, 1, -1] == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["Gaussian", "Bernoulli"])
 @pytest.mark.parametrize("prior", ["kernel", "covariance"])
 def test_the_same_arms_listed_in_another_order_give_the_same_file(kind, prior):
@@ -183,7 +225,7 @@ def test_a_family_of_more_surfaces_than_runs_is_refused_since_some_would_not_be_
 
 def test_another_rule_plays_as_it_is():
     test = stress.run(cb.GPUCB(), SURFACE, 30, mean=20.0, kernel=KERNEL, **FEW)
-    assert test.data["candidate"].values.tolist() == ["plain", "uninformative", "independent"]
+    assert test.data["candidate"].values.tolist() == ["plain", "uninformative", "independent", "vague"]
     assert test.findings()["prefer"] is None
     assert not any("prefer" in sentence for sentence in test.sentences())
 
@@ -192,16 +234,17 @@ def test_of_a_covariance_the_length_is_not_varied():
     matrix = KERNEL(SURFACE.coordinates)
     test = stressed(kernel=None, covariance=matrix, survivors=True, horizon=10, runs=2)
     assert set(test.data["length"].values) == {1.0}
-    assert test.data["candidate"].values.tolist() == ["printed", "plain", "uninformative", "independent", "elimination"]
+    names = ["printed", "plain", "uninformative", "independent", "vague", "elimination"]
+    assert test.data["candidate"].values.tolist() == names
     assert any("correlation scale was not varied" in sentence for sentence in test.sentences())
     same = stressed(horizon=10, runs=2)
     np.testing.assert_allclose(given_of(test), given_of(same))
 
 
-def given_of(test):
+def given_of(test, candidate="printed"):
     data = test.data
     chosen = (data["accuracy"].values == 0) & (data["confidence"].values == 1) & (data["length"].values == 1)
-    return data["regret"].sel(candidate="printed").values[chosen & (data["kind"].values == "shift")]
+    return data["regret"].sel(candidate=candidate).values[chosen & (data["kind"].values == "shift")]
 
 
 def test_corners_of_a_grid_with_one_value_are_fewer():
@@ -253,7 +296,7 @@ def test_a_stopped_test_goes_on_to_the_same_bytes(whole, tmp_path, monkeypatch):
     options = {"survivors": True, "runs": 4, "horizon": 40, "checkpoint": tmp_path / "here"}
     with pytest.raises(KeyboardInterrupt) as stop:
         stressed(**options)
-    assert re.search(r"128 of \d+ runs are saved", stop.value.__notes__[0])
+    assert re.search(r"132 of \d+ runs are saved", stop.value.__notes__[0])
     test = stressed(**options)
     assert bytes(test.to_netcdf()) == bytes(whole.to_netcdf())
     assert test.to_csv() == whole.to_csv()

@@ -51,6 +51,25 @@ def test_a_prior_that_always_helps_and_one_that_never_does():
     )
 
 
+@pytest.mark.parametrize(
+    ("level", "margin", "said"),
+    [
+        (60.0, 5.0, "would lose 60, 50 % more: what you know is worth saying."),
+        (20.0, 5.0, "would lose 20, 50 % less: prefer it to your policy with your prior."),
+        (40.4, 0.1, "would lose 40.4, 1 % more: that makes no difference."),
+        (60.0, 25.0, "would lose 60, 50 % more: there is no verdict, since chance may have decided it."),
+    ],
+)
+def test_what_is_lost_if_nothing_is_told(level, margin, said):
+    rows, about = [], {"default_kind": "shift", "candidate": "printed"}
+    for setting in settings({"shift": [-1.0, 0.0]}, [0.1, 1.0], [1.0, 10.0]):
+        for name, value in (("printed", 40.0), ("plain", 40.0), ("uninformative", 100.0), ("vague", level)):
+            rows.append(stress_findings.Row(name, *setting, 10, 5, value, value, value, vague_margin=margin))
+    sentences = stress_words.sentences(stress_findings.findings(rows, about), about)
+    assert f"Told nothing beforehand, the recommended rule {said}" in sentences
+    assert ("told nothing, the recommended rule would lose less" in sentences[0]) == ("prefer it" in said)
+
+
 def test_a_prior_that_makes_no_difference():
     found, sentences = made_up(lambda *_: 101.0)
     assert found["verdict"] == "makes no difference"

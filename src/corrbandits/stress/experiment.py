@@ -78,9 +78,7 @@ def _policy(top: Table, table: Table, experiment: Experiment, wanted: str | None
         return str(table.values["policy"])
     priors = top.tables("priors", A_PRIOR)
     informed = [
-        name
-        for name, player in top.tables("policies", A_POLICY).items()
-        if any(way in priors[player.values["prior"]].values for way in WAYS)
+        name for name, player in top.tables("policies", A_POLICY).items() if _way(priors[player.values["prior"]])
     ]
     if len(informed) != 1:
         known = ", ".join(informed or experiment.policies)
@@ -97,7 +95,7 @@ def _prior(top: Table, table: Table, policy: str, arms: Arms, environment: Envir
     asked = "prior" in table.values
     player = top.tables("policies", A_POLICY)[policy]
     prior = (table if asked else player).choice("prior", priors)
-    way = next((way for way in WAYS if way in prior.values), None)
+    way = _way(prior)
     if way is None:
         raise (table if asked else player).error(
             "prior must be one with a kernel or a covariance, so that it can be made wrong, but this has neither. "
@@ -106,6 +104,11 @@ def _prior(top: Table, table: Table, policy: str, arms: Arms, environment: Envir
         )
     with prior.blame(way):
         return gaussian_parts(prior, way, arms, environment)
+
+
+def _way(prior: Table) -> str | None:
+    """Return how a prior is described, if it can be made wrong; one that is told little has nothing to be wrong."""
+    return None if "kind" in prior.values else next((way for way in WAYS if way in prior.values), None)
 
 
 def _varied(table: Table, horizon: int) -> dict[str, Any]:

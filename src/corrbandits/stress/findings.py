@@ -3,6 +3,7 @@
 name             meaning
 level            mean regret at the horizon with the uninformative prior
 independent      the same with independent arms of the right mean and deviation
+vague            the same of the recommended rule, told nothing but where arms lie
 given            mean regret at the horizon with the prior as it was given
 verdict          what a prior does at a setting and time: it helps, hurts or makes no difference; of the prior as
                  given there is none where the difference may be chance: less than its margin, but not alike
@@ -22,7 +23,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, UNINFORMATIVE
+from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, UNINFORMATIVE, VAGUE
 from corrbandits.stress.priors import AS_GIVEN
 
 TIE = 0.02
@@ -55,6 +56,7 @@ class Row(NamedTuple):
     better: int = 0
     uninformative_margin: float = math.nan
     independent_margin: float = math.nan
+    vague_margin: float = math.nan
 
 
 Curve = Sequence[tuple[float, float]]
@@ -90,6 +92,10 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
     found["independent"] = next((row.mean for row in at_end if row.candidate == INDEPENDENT), None)
     if found["independent"] is not None:  # as in tests before 0.2.0
         found |= {f"independent_{name}": value for name, value in _beside(table, INDEPENDENT, about).items()}
+    found["vague"] = next((row.mean for row in at_end if row.candidate == VAGUE), None)
+    if (nothing := found["vague"]) is not None:  # with very many arms nobody plays it
+        by_chance = _by_chance(as_given, nothing, VAGUE)
+        found["vague_verdict"] = NO_VERDICT if by_chance else verdict(given, nothing)
     return found | _worst(at_end) | _safest(at_end, kind) | _corners(at_end)
 
 

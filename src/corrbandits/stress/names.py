@@ -16,7 +16,10 @@ UNINFORMATIVE, FIXED, SURVIVORS = "uninformative", ("printed", "plain"), ("elimi
 INDEPENDENT = "independent"
 """The name, in the CSV, of arms that say nothing of each other, of the mean and deviation that the true means have."""
 
-REFERENCES = (UNINFORMATIVE, INDEPENDENT)
+VAGUE = "vague"
+"""The name, in the CSV, of the recommended rule on a prior that is told nothing but where arms lie."""
+
+REFERENCES = (UNINFORMATIVE, INDEPENDENT, VAGUE)
 """Those whom the prior is measured against: they play the same in every setting."""
 
 HELD = "fixed"
@@ -32,6 +35,7 @@ _CANDIDATES = {
     "refitting": "refitting",
     UNINFORMATIVE: "uninformative prior",
     INDEPENDENT: "independent arms",
+    VAGUE: "told nothing",
     HELD: "prior held fixed",
 }
 _AXES = {

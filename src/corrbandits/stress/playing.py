@@ -28,14 +28,14 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Independent
 from corrbandits.environments import Environment
-from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy
+from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy, recommend
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from corrbandits.simulation.checkpoint import Checkpoint
 from corrbandits.simulation.engines import Recorded
 from corrbandits.simulation.fingerprint import fingerprint
 from corrbandits.simulation.simulator import simulate
-from corrbandits.stress.names import FIXED, REFERENCES, SURVIVORS, UNINFORMATIVE
+from corrbandits.stress.names import FIXED, REFERENCES, SURVIVORS, UNINFORMATIVE, VAGUE
 from corrbandits.stress.priors import Assumed, Setting, corners, settings
 from corrbandits.stress.reordered import reordered
 
@@ -48,8 +48,11 @@ PART = 1e10
 PART_ENTRIES = 1 << 25
 """And the covariances it needs have no more entries."""
 
-SURVIVOR_WEIGHT = 150
-"""About as much longer does a step with a surviving belief take."""
+WEIGHTS = dict.fromkeys(SURVIVORS, 150) | {VAGUE: 10}
+"""About as much longer does a step of these take."""
+
+MOST_VAGUE = 2_000
+"""Up to so many arms one plays who is told nothing: its covariances then fit into memory, 48 times arms squared."""
 
 
 @final
@@ -89,13 +92,22 @@ class Plan:
     @property
     def candidates(self) -> list[str]:
         """The names of all who play."""
-        return [*self.fixed, *REFERENCES, *self.survivors]
+        return [*self.fixed, *self.references, *self.survivors]
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Those whom the prior is measured against; told nothing of very many arms, nobody plays in time."""
+        return tuple(name for name in REFERENCES if name != VAGUE or len(self.prior.mean) <= MOST_VAGUE)
 
     def reference(self, name: str, order: Integers) -> tuple[Policy, Belief]:
         """Return who plays without a prior of each arm, arms in an order; the printed rule as `UCL`, others as is.
 
-        It knows nothing, or the mean and the deviation of all true means.
+        It knows nothing, or the mean and the deviation of all true means. Told no more than where arms lie, it is the
+        recommended rule.
         """
+        if name == VAGUE:
+            belief = self.prior.reordered(order).told_nothing()
+            return recommend(belief, self.horizon).policy, belief
         policy, noise = self.policy, self.prior.noise_variance[order]
         if isinstance(policy, CorrelatedUCL):
             policy = UCL(K=policy.K, a=policy.a)
@@ -165,7 +177,7 @@ class Part:
     @property
     def weight(self) -> int:
         """About how long it takes."""
-        return self.runs * sum(SURVIVOR_WEIGHT if name in SURVIVORS else 1 for name, _ in self.players)
+        return self.runs * sum(WEIGHTS.get(name, 1) for name, _ in self.players)
 
     def batch(self, number: int) -> Batch:
         """Return under what it is saved: its number, and how many runs of all players it is."""
@@ -181,7 +193,7 @@ def _parts(plan: Plan) -> Iterator[Part]:
         size = int(max(1, min(PART / cost, PART_ENTRIES / arms**2)))
         for first in range(0, len(plan.settings), size):
             chosen = plan.settings[first : first + size]
-            flat = [] if first else [(name, plan.settings[0]) for name in REFERENCES]
+            flat = [] if first else [(name, plan.settings[0]) for name in plan.references]
             yield Part(surface, runs, (*flat, *((name, setting) for setting in chosen for name in plan.fixed)))
     for surface in range(min(family, plan.runs, SURVIVOR_RUNS)):
         runs = len(range(surface, min(plan.runs, SURVIVOR_RUNS), family))

@@ -20,8 +20,8 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits.belief import Correlated
-from corrbandits.kernels import Kernel, Stationary, as_kernel
+from corrbandits.belief import Correlated, Vague
+from corrbandits.kernels import Distance, Kernel, Stationary, as_kernel
 
 AS_GIVEN = {"shift": 0.0, "scale": 1.0, "noise": 0.0, "swap": 0.0}
 KINDS = tuple(AS_GIVEN)
@@ -74,6 +74,15 @@ class Assumed:
             None if matrix is None else matrix[np.ix_(order, order)],
         )
 
+    def told_nothing(self) -> Vague:
+        """Return the belief that is told no more than where the arms lie, if they lie anywhere."""
+        if self.coordinates is None:
+            return Vague(arms=self.mean.size)
+        if self.kernel is None:
+            return Vague(coordinates=self.coordinates)
+        where = self.coordinates[:, :-1] if self.kernel.has_deviations else self.coordinates
+        return Vague(coordinates=where, distance=_distance(self.kernel))
+
     def belief(self, setting: Setting, noise: Array) -> Correlated:
         """Return the prior made wrong; as it was given, where the setting changes nothing."""
         return Correlated(**self.wrong(setting, noise))
@@ -105,9 +114,10 @@ def assumed(truth: Any, mean: Any, kernel: Any, coordinates: Any, covariance: An
     common = checks.per_arm("mean", mean, arms), noise
     if (kernel is None) == (covariance is None):
         raise TypeError("give either kernel=... (and coordinates, if the truth has none) or covariance=matrix.")
-    if kernel is None:
-        return Assumed(*common, covariance=checks.finite("covariance", covariance))
     where = truth.coordinates if coordinates is None else coordinates
+    if kernel is None:
+        places = None if where is None else checks.points("coordinates", where)
+        return Assumed(*common, coordinates=places, covariance=checks.finite("covariance", covariance))
     if where is None:
         raise ValueError("a kernel needs arms with coordinates, but neither the truth nor the prior has any.")
     known = as_kernel(kernel)
@@ -144,6 +154,13 @@ def wrong_kernel(kernel: Kernel, setting: Setting) -> Kernel:
     """
     kernel = kernel if setting.length == 1 else kernel.stretched(setting.length)
     return kernel if setting.confidence == 1 else kernel.scaled(setting.confidence)
+
+
+def _distance(kernel: Kernel) -> Distance:
+    """Return by which distance a kernel goes: that of the first of its parts that goes by one."""
+    if isinstance(kernel, Stationary):
+        return kernel.distance
+    return next((_distance(part) for part in kernel.parts.values()), "euclidean")
 
 
 def one_kernel(kernel: Kernel | None) -> tuple[float, Stationary] | None:

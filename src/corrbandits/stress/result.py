@@ -178,7 +178,7 @@ def run(
     >>> rule, kernel = CorrelatedUCL(a=1.5), Exponential(2.0)
     >>> test = run(rule, surface, 100, mean=surface.means, kernel=kernel, runs=10, survivors=False)
     >>> dict(test.data.sizes)
-    {'candidate': 4, 'setting': 73, 'run': 10, 'time': 5}
+    {'candidate': 5, 'setting': 73, 'run': 10, 'time': 5}
     >>> print(test.sentences()[1])
     At t = 100 the regret is 26.6 with your prior and 34.3 with the uninformative one: 22.3 % less.
     """

@@ -11,6 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from corrbandits._shell.numbers import number
+from corrbandits.stress.beside import (
+    BY_CHANCE,
+    INDEPENDENT_ARMS,
+    beside_independent,
+    by_independent,
+    is_short,
+    told_nothing,
+)
 from corrbandits.stress.findings import HELPS, HURTS, NEITHER, NO_VERDICT, Found, alike
 from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, UNINFORMATIVE, candidate_name
 
@@ -35,10 +43,7 @@ AGAINST = {
     "noise": "noise on its means",
     "swap": "a swap of its high and low regions",
 }
-INDEPENDENT_ARMS = "independent arms of the right mean and deviation"
-SHORT = 2  # decisions per arm: in fewer, one that knows nothing hardly comes to choose
 UNSURE = " where you are unsure what is wrong"
-BY_CHANCE = "chance may have decided it"
 SAFETY = {HELPS: "is safe", HURTS: "is unsafe"}  # up to its break-evens, by the verdict of the prior as given
 
 
@@ -46,11 +51,12 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     """Return the findings in plain words: first what to remember, then each of them."""
     kinds = [kind for kind in UNLESS if f"{kind}_low" in found and not _idle(kind, about)]
     kinds.sort(key=lambda kind: kind != about["default_kind"])
-    by = _by_independent(found) if _is_short(found, about) else found
+    by = by_independent(found) if is_short(found, about) else found
     return [
         _summary(found, by, about, kinds),
         _overall(found),
-        *_beside_independent(found, about),
+        *beside_independent(found, about),
+        *told_nothing(found),
         *_by_surface(found, about),
         *_by_time(by),
         *_about_single_arms(by),
@@ -78,6 +84,8 @@ def _summary(found: Found, by: Found, about: Mapping[str, Any], kinds: Sequence[
     elif found["independent"] is not None:
         parts[0] += ", measured against the uninformative one"
         parts.insert(1, f"against {INDEPENDENT_ARMS} it {found['independent_verdict']}")
+    if found.get("vague_verdict") == HURTS:
+        parts.append("told nothing, the recommended rule would lose less")
     if found["means_add_nothing"]:
         parts.append("your expectations of single arms add nothing")
     if found["prefer"]:
@@ -142,35 +150,6 @@ def _overall(found: Found) -> str:
     return f"At t = {found['horizon']:,} the regret is {both}: {amount}."
 
 
-def _beside_independent(found: Found, about: Mapping[str, Any]) -> list[str]:
-    """Return how the prior compares with independent arms, and whom to go by where the campaign is short."""
-    if (level := found["independent"]) is None:
-        return []
-    given, horizon = found["given"], found["horizon"]
-    share = f"{number(100 * abs(level - given) / level if level else 0.0)} % {'less' if level >= given else 'more'}"
-    known = f"{number(about['overall_mean'])} and {number(about['overall_deviation'])}"
-    beside = f"{number(level)}: beside these your prior {found['independent_verdict']} ({share})"
-    said = [f"With {INDEPENDENT_ARMS}, {known}, it is {beside}."]
-    if _is_short(found, about):
-        once = "only once" if horizon <= int(about["arms"]) else "once before it comes to choose"
-        said.append(
-            f"In {horizon:,} decisions among {int(about['arms']):,} arms the uninformative prior tries arms {once}: "
-            "its regret is mostly chance. So what helps and what is safe is said here by independent arms."
-        )
-    return said
-
-
-def _is_short(found: Found, about: Mapping[str, Any]) -> bool:
-    """Return whether a policy that knows nothing hardly comes to choose, and there is another to go by."""
-    return found["independent"] is not None and found["horizon"] < SHORT * int(about["arms"])
-
-
-def _by_independent(found: Found) -> Found:
-    """Return the findings with all that is measured, measured against independent arms."""
-    measured = {name.removeprefix("independent_"): x for name, x in found.items() if name.startswith("independent_")}
-    return found | measured
-
-
 def _by_time(found: Found) -> list[str]:
     times, helps, hurts, by_chance = (found[name] for name in ("times", "helps_at", "hurts_at", "chance_decides_at"))
     if len(times) + len(by_chance) < 2:
@@ -189,7 +168,7 @@ def _by_time(found: Found) -> list[str]:
 def _by_surface(found: Found, about: Mapping[str, Any]) -> list[str]:
     if found["surfaces"] < 2:
         return []
-    beside = ", measured against the uninformative prior" if _is_short(found, about) else ""
+    beside = ", measured against the uninformative prior" if is_short(found, about) else ""
     return [f"Of {found['surfaces']:,} surfaces that were met, it {HELPS} on {found['better']:,}{beside}."]
 
 
@@ -290,7 +269,7 @@ def _about_safest(found: Found, about: Mapping[str, Any]) -> str:
     where = f"the {_name(found, found['safest_candidate'])} with {' and '.join(parts)}"
     kind = about["default_kind"]
     least = f"with {_tried(found, kind)}, its regret is at most {number(found['safest_worst'])}"
-    reference = INDEPENDENT if _is_short(found, about) else UNINFORMATIVE
+    reference = INDEPENDENT if is_short(found, about) else UNINFORMATIVE
     level, without = found[reference], _name(found, reference)
     if reference == UNINFORMATIVE:
         without = f"the {without}"

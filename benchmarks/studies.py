@@ -98,10 +98,10 @@ def contest(turns: Mapping[str, Turn | Missing], trials: int) -> dict[str, float
     return {name: float(np.median(taken)) for name, taken in times.items()}
 
 
-def ours(directory: Path, name: str, events: int) -> Turn:
-    """Return a turn of ours, asking and telling in a study that has so many events already."""
+def ours(directory: Path, name: str, events: int, **begun: Any) -> Turn:
+    """Return a turn of ours, asking and telling in a study that has so many events already; see `filled`."""
     surface = landscapes.two_peaks()
-    study = filled(directory, name, events)
+    study = filled(directory, name, events, **begun)
     rng = np.random.default_rng(0)
 
     def turn() -> None:
@@ -111,11 +111,17 @@ def ours(directory: Path, name: str, events: int) -> Turn:
     return turn
 
 
-def filled(directory: Path, name: str, events: int) -> Study:
-    """Return a study of 100 correlated arms with so many events, every arm tried equally often."""
+def filled(directory: Path, name: str, events: int, **begun: Any) -> Study:
+    """Return a study of 100 correlated arms with so many events, every arm tried equally often.
+
+    What it begins with may be something else: the arguments of `Study.create`.
+    """
     url, surface = f"sqlite:///{directory}/{name}.db", landscapes.two_peaks()
-    prior = Correlated(mean=30.0, kernel=10 * Exponential(3.0), coordinates=surface.coordinates, noise_variance=10.0)
-    Study.create(url, name, prior=prior, policy=CorrelatedUCL(a=3.3)).close()
+    if not begun:
+        kernel, where = 10 * Exponential(3.0), surface.coordinates
+        prior = Correlated(mean=30.0, kernel=kernel, coordinates=where, noise_variance=10.0)
+        begun = {"prior": prior, "policy": CorrelatedUCL(a=3.3)}
+    Study.create(url, name, **begun).close()
     rng, journal = np.random.default_rng(1), Journal(url)
     bodies = []
     for trial in range(1, events // 2 + 1):
@@ -184,9 +190,9 @@ def _optuna(optuna: Any, storage: Any) -> Turn:
     return turn
 
 
-def table(data: dict[str, Any]) -> str:
+def table(data: dict[str, Any], what: str = "what, 100 arms") -> str:
     """Return what was measured as a table in Markdown."""
-    lines = ["| what, 100 arms | median | ratio | target | met |", "|---|--:|--:|---|---|"]
+    lines = [f"| {what} | median | ratio | target | met |", "|---|--:|--:|---|---|"]
     for one in data["rows"]:
         ratio = "" if one["ratio"] is None else number(one["ratio"])
         met = "" if one["met"] is None else "yes" if one["met"] else "no"

@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from benchmarks import loops, peers, problems, report, studies
+from benchmarks import loops, peers, problems, report, studies, untold
 
 from tests.support import ROOT
 
@@ -55,6 +55,18 @@ def test_everything_that_was_measured_is_printed_and_drawn():
         assert row["what"] in printed
     sizes = {row["arms"] for row in data["rows"] if row["section"].startswith(report.CORRELATED)}
     assert len(report.bars(data).axes) == len(sizes)
+
+
+def test_a_belief_told_nothing_is_measured_and_the_page_shows_it(tmp_path):
+    data = untold.measured(tmp_path, share=0.002)
+    assert len(data["rows"]) == 6
+    assert all(row["seconds"] > 0 for row in data["rows"])
+    page = (ROOT / "docs" / untold.PAGE).read_text(encoding="utf-8")
+    made = untold.page(page, data)
+    assert all(row["what"] in made for row in data["rows"])
+    assert untold.page(made, data) == made
+    kept = ROOT / "docs" / untold.DATA
+    assert not kept.exists() or untold.page(page, json.loads(kept.read_text(encoding="utf-8"))) == page
 
 
 def test_durations_and_numbers_are_readable():

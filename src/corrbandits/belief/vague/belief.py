@@ -17,6 +17,7 @@ from corrbandits.belief.history import History
 from corrbandits.belief.vague.factors import Evidence, Factors, conditioned, factors, much, worth_keeping
 from corrbandits.belief.vague.known import Known, known, said, said_each
 from corrbandits.belief.vague.learnt import Learnt, learnt
+from corrbandits.belief.vague.lent import fields_in, log_likelihoods
 from corrbandits.belief.vague.mixture import Components, components, freedom, quantile
 from corrbandits.belief.vague.opening import farthest, first_of
 from corrbandits.belief.vague.parts import Parts, names_of
@@ -52,6 +53,9 @@ class Vague(Belief):
     `history` are rewards of earlier seasons at the same arms, [(arms, rewards), ...]. Each season has a mean of its
     own, and how much they are alike otherwise is learnt. The first arm tried is then the one that did best.
 
+    `fields` are measurements elsewhere, [(coordinates, rewards), ...], with a row per reward. Each field has a mean and
+    a scale of its own: it lends what it says of kernel, length, site share and noise, and nothing of these arms.
+
     Without `coordinates`, `arms` says how many there are, and none says anything of another but for the common mean
     and scale. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.
     The belief depends on how many rewards each arm gave, their exact sums and sums of squares alone: order does not
@@ -81,6 +85,7 @@ class Vague(Belief):
         distance: Distance = "euclidean",
         per_coordinate: bool = False,
         history: Any = None,
+        fields: Any = None,
         parts: int = 48,
         arms: int | None = None,
     ) -> None:
@@ -89,9 +94,10 @@ class Vague(Belief):
         points = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
         number = checks.integer("arms", arms, least=1) if points is None else len(points)
         names, count = names_of(kernel), checks.integer("parts", parts, least=1, most=MOST_PARTS)
-        if points is None and (length is not None or site is not None or kernel is not None or per_coordinate):
+        by_place = (length, site, kernel, fields, per_coordinate or None)
+        if points is None and any(value is not None for value in by_place):
             raise TypeError(
-                "length, site, kernel and per_coordinate say how arms relate by their coordinates: give "
+                "length, site, kernel, fields and per_coordinate say how arms relate by their coordinates: give "
                 "coordinates=... too."
             )
         if per_coordinate and distance in ("great_circle", "chordal"):
@@ -115,6 +121,9 @@ class Vague(Belief):
         self.relative_variance = frozen(
             checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
         )
+        lent = fields_in(fields, 0 if points is None else points.shape[1])
+        if lent:
+            self.parts = replace(self.parts, log_prior=log_likelihoods(self.parts, lent))
         if past:
             self.parts = replace(self.parts, past=Seasons.of(self.parts, past, self.relative_variance))
         self.level = known("mean", mean, positive=False)
@@ -123,7 +132,8 @@ class Vague(Belief):
             for name, value in (("mean", mean), ("sd", sd), ("length", length), ("noise_sd", noise_sd), ("site", site))
         }
         self._given |= {"kernel": None if kernel is None else names, "distance": distance, "parts": count}
-        self._given |= ({"per_coordinate": True} if per_coordinate else {}) | ({"history": past} if past else {})
+        more = {"per_coordinate": per_coordinate, "history": past, "fields": lent}
+        self._given |= {name: value for name, value in more.items() if value}
         self._number = number
         self._condition(Tally.empty(number))
 
@@ -304,7 +314,7 @@ class Vague(Belief):
     def _mirrored_arguments(self) -> dict[str, Any]:
         mean = self._given["mean"]
         image = None if mean is None else (-mean[1], -mean[0]) if isinstance(mean, tuple) else -mean
-        past = {"history": turned(self._given["history"])} if "history" in self._given else {}
+        past = {key: turned(self._given[key]) for key in ("history", "fields") if key in self._given}
         return self.prior_arguments() | {"mean": image} | past
 
     def in_words(self) -> str:
@@ -318,6 +328,9 @@ class Vague(Belief):
         if self.parts.past is not None:
             number, rewards = len(self._given["history"]), self.parts.past.rewards
             told.append(f"{rewards:,} rewards of {number} earlier season{'s' * (number > 1)}")
+        if "fields" in self._given:
+            number = len(self._given["fields"])
+            told.append(f"{number} other field{'s' * (number > 1)}")
         return f"told {', '.join(told)}; the rest is learnt" if told else "told nothing; all is learnt"
 
     def _same_prior(self, other: Vague) -> bool:
@@ -390,9 +403,10 @@ class Vague(Belief):
         self._mix(mixture, factors(self.parts, seen, kept, roots, solved))
 
     def _weights_of_past(self, evidence: Evidence) -> Array:
-        """Return the weights of the parts in the opening: what earlier seasons say of them."""
+        """Return the weights of the parts in the opening: what earlier seasons and other fields say of them."""
         if self.parts.past is None or not self.parts.past.squares.any() or self.counts.any():
-            return np.full(len(self.parts), 1 / len(self.parts))
+            likely = np.exp(self.parts.log_prior - self.parts.log_prior.max())
+            return np.asarray(likely / likely.sum())
         alone = replace(evidence, number=evidence.number + 1)  # no mean of this season takes one away
         return components(alone, self.parts.scales, None, self._offset, self._unit).weights()
 

@@ -41,7 +41,7 @@ class Evidence:
     """n, the number of rewards, and the degrees of freedom of earlier seasons."""
 
     log_determinant: Array
-    """log |M| + (n - k) log lambda."""
+    """log |M| + (n - k) log lambda, less twice the log prior of the part."""
 
     ones: Array
     """1'M^-1 1, or nothing seen: 0."""
@@ -164,6 +164,7 @@ def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence
             solved.append(_solved(L, np.stack([seen.averages - expected[part], one], axis=1)))
             log_determinant[part] = 2 * np.log(L.diagonal()).sum() + (n - k) * np.log(parts.ratios[part])
     zeta, o = (np.array([both[:, side] for both in solved]).reshape(len(parts), k) for side in (0, 1))
+    log_determinant -= 2 * parts.log_prior
     squares = np.square(zeta).sum(axis=1) + seen.within / parts.ratios
     if past is not None:
         n, log_determinant = n + past.degrees, log_determinant + past.log_determinant

@@ -70,6 +70,9 @@ class Parts:
     alike: Array
     """The correlation between seasons."""
 
+    log_prior: Array
+    """Up to a constant: what other fields say of the parts."""
+
     past: Seasons | None = None
     """What earlier seasons say; then correlations are what is left of them, and variances not 1."""
 
@@ -187,7 +190,9 @@ class Parts:
             scales = np.asarray(noise.quantile(u[3])) / np.sqrt(ratios)
         chosen = tuple(kernels[i % len(kernels)] for i in range(number))
         alike = u[-1] if seasons else np.zeros(number)
-        return Parts(chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms, alike)
+        return Parts(
+            chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms, alike, np.zeros(number)
+        )
 
 
 _matrices: weakref.WeakKeyDictionary[Parts, Array] = weakref.WeakKeyDictionary()

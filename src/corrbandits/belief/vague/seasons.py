@@ -141,9 +141,9 @@ def seasons_in(history: Any, arms: int) -> tuple[Season, ...]:
     return tuple(found)
 
 
-def turned(history: Sequence[Season]) -> tuple[Season, ...]:
-    """Return a history with rewards turned round, -r."""
-    return tuple((arms, tuple(-reward for reward in rewards)) for arms, rewards in history)
+def turned(given: Sequence[tuple[Any, tuple[float, ...]]]) -> tuple[tuple[Any, tuple[float, ...]], ...]:
+    """Return seasons, or fields, with rewards turned round, -r."""
+    return tuple((where, tuple(-reward for reward in rewards)) for where, rewards in given)
 
 
 def _tally(season: Season, arms: int) -> Tally:

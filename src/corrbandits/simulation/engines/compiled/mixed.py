@@ -90,7 +90,7 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         ones=sums[0],
         crossed=sums[1],
         squares=sums[2],
-        log_determinant=sums[3],
+        log_determinant=sums[3] - 2 * parts.log_prior,
         held=sums[4],
         weight=sums[5],
         mu=np.zeros(n),

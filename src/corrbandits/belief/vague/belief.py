@@ -15,17 +15,14 @@ from corrbandits._core.tally import Tally
 from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
 from corrbandits.belief.vague.factors import Evidence, Factors, conditioned, factors, much, worth_keeping
-from corrbandits.belief.vague.known import Known, known, said, said_each
+from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.learnt import Learnt, learnt
-from corrbandits.belief.vague.lent import fields_in, log_likelihoods
 from corrbandits.belief.vague.mixture import Components, components, freedom, quantile
 from corrbandits.belief.vague.opening import farthest, first_of
-from corrbandits.belief.vague.parts import Parts, names_of
-from corrbandits.belief.vague.seasons import Seasons, seasons_in, turned
+from corrbandits.belief.vague.parts import Parts
+from corrbandits.belief.vague.prior import Prior
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.kernels import Distance
-
-MOST_PARTS = 10_000
 
 FEW = 8
 """The first rewards are conditioned on afresh, one after the other: their units are not settled yet."""
@@ -89,53 +86,25 @@ class Vague(Belief):
         parts: int = 48,
         arms: int | None = None,
     ) -> None:
-        if (coordinates is None) == (arms is None):
-            raise TypeError("give either coordinates=..., or arms=... if arms lie nowhere, not both or neither.")
-        points = None if coordinates is None else frozen(checks.points("coordinates", coordinates))
-        number = checks.integer("arms", arms, least=1) if points is None else len(points)
-        names, count = names_of(kernel), checks.integer("parts", parts, least=1, most=MOST_PARTS)
-        by_place = (length, site, kernel, fields, per_coordinate or None)
-        if points is None and any(value is not None for value in by_place):
-            raise TypeError(
-                "length, site, kernel, fields and per_coordinate say how arms relate by their coordinates: give "
-                "coordinates=... too."
-            )
-        if per_coordinate and distance in ("great_circle", "chordal"):
-            raise ValueError(
-                "distance must be euclidean or cityblock where each coordinate has a length of its own, got "
-                f"{distance}."
-            )
-        self.parts = Parts.of(
-            points,
-            number=count,
-            arms=number,
-            kernels=names,
-            length=length,
+        self._prior = Prior.of(
+            coordinates=coordinates,
+            mean=mean,
             sd=sd,
+            length=length,
             noise_sd=noise_sd,
+            kernel=kernel,
             site=site,
+            relative_noise=relative_noise,
             distance=distance,
-            each=per_coordinate,
-            seasons=bool(past := seasons_in(history, number)),
+            per_coordinate=per_coordinate,
+            history=history,
+            fields=fields,
+            parts=parts,
+            arms=arms,
         )
-        self.relative_variance = frozen(
-            checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
-        )
-        lent = fields_in(fields, 0 if points is None else points.shape[1])
-        if lent:
-            self.parts = replace(self.parts, log_prior=log_likelihoods(self.parts, lent))
-        if past:
-            self.parts = replace(self.parts, past=Seasons.of(self.parts, past, self.relative_variance))
-        self.level = known("mean", mean, positive=False)
-        self._given: dict[str, Any] = {
-            name: said(name, value) if name != "length" or not per_coordinate else said_each(name, value)
-            for name, value in (("mean", mean), ("sd", sd), ("length", length), ("noise_sd", noise_sd), ("site", site))
-        }
-        self._given |= {"kernel": None if kernel is None else names, "distance": distance, "parts": count}
-        more = {"per_coordinate": per_coordinate, "history": past, "fields": lent}
-        self._given |= {name: value for name, value in more.items() if value}
-        self._number = number
-        self._condition(Tally.empty(number))
+        self.parts, self.level = self._prior.parts, self._prior.level
+        self.relative_variance = self._prior.relative_variance
+        self._condition(Tally.empty(self.arms))
 
     parts: Parts
     """The parts of the mixture: kernels, lengths, site shares, noise ratios."""
@@ -156,7 +125,7 @@ class Vague(Belief):
     @property
     def arms(self) -> int:
         """The number of arms, N."""
-        return self._number
+        return self.parts.arms
 
     @property
     def coordinates(self) -> Array | None:
@@ -295,12 +264,7 @@ class Vague(Belief):
 
     def prior_arguments(self) -> dict[str, Any]:
         """Return what was told."""
-        relative = np.sqrt(self.relative_variance)
-        return {
-            **({"arms": self.arms} if self.parts.points is None else {"coordinates": self.parts.points}),
-            **self._given,
-            "relative_noise": relative,
-        }
+        return self._prior.arguments()
 
     def replay(self, history: History) -> Vague:
         """Return the belief after a history of rewards: their counts, sums and sums of squares."""
@@ -312,30 +276,14 @@ class Vague(Belief):
         return image.assume(self.awaited) if self.awaited else image
 
     def _mirrored_arguments(self) -> dict[str, Any]:
-        mean = self._given["mean"]
-        image = None if mean is None else (-mean[1], -mean[0]) if isinstance(mean, tuple) else -mean
-        past = {key: turned(self._given[key]) for key in ("history", "fields") if key in self._given}
-        return self.prior_arguments() | {"mean": image} | past
+        return self._prior.mirrored_arguments()
 
     def in_words(self) -> str:
         """Return what was told, and that the rest is learnt."""
-        names = {"mean": "mean", "sd": "deviation", "length": "length", "noise_sd": "noise", "site": "site share"}
-        told = [
-            f"{words} {_in_words(self._given[name], each=name == 'length' and 'per_coordinate' in self._given)}"
-            for name, words in names.items()
-            if self._given[name] is not None
-        ]
-        if self.parts.past is not None:
-            number, rewards = len(self._given["history"]), self.parts.past.rewards
-            told.append(f"{rewards:,} rewards of {number} earlier season{'s' * (number > 1)}")
-        if "fields" in self._given:
-            number = len(self._given["fields"])
-            told.append(f"{number} other field{'s' * (number > 1)}")
-        return f"told {', '.join(told)}; the rest is learnt" if told else "told nothing; all is learnt"
+        return self._prior.in_words()
 
     def _same_prior(self, other: Vague) -> bool:
-        mine, yours = self.prior_arguments(), other.prior_arguments()
-        return mine.keys() == yours.keys() and all(_same(mine[key], yours[key]) for key in mine)
+        return self._prior.same_as(other._prior)
 
     def _conditioned(self, tally: Tally) -> Vague:
         new = self._changed(_open=(), _told=None)
@@ -434,16 +382,3 @@ class Vague(Belief):
         with np.errstate(over="ignore"):
             self.mean = frozen(self._offset + self._unit * mean)
             self.variance = frozen(np.minimum(variance * self._unit * self._unit, np.finfo(float).max))
-
-
-def _same(one: Any, other: Any) -> bool:
-    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-    return np.array_equal(one, other) if arrays else bool(one == other)
-
-
-def _in_words(value: float | tuple[Any, ...] | None, *, each: bool = False) -> str:
-    if each and isinstance(value, tuple):
-        return " x ".join(_in_words(one) for one in value)
-    if value is None:
-        return "?"
-    return f"{value[0]:g} to {value[1]:g}" if isinstance(value, tuple) else f"{value:g}"

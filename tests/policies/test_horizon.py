@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from corrbandits import Beta, Correlated, Exponential, Independent
+from corrbandits import Beta, Correlated, Exponential, Independent, Vague
 from corrbandits.policies import Gittins, Greedy, HorizonUCL
 from corrbandits.policies.gittins import TABLE_ENDS, index_in_deviations
 from corrbandits.policies.gittins.make import decisions
@@ -75,6 +75,28 @@ def test_one_decision_left_is_greedy_and_so_is_all_after():
     for rule in (HorizonUCL(horizon=9), Gittins(horizon=9)):
         for t in (9, 10, 10**9):
             np.testing.assert_allclose(rule.index(belief, t), Greedy().index(belief, t))
+
+
+@pytest.mark.parametrize("t", [1, 20, 40])
+def test_on_a_mixture_each_part_has_its_index_and_doubt_is_added(t):
+    where, arms, rewards = np.arange(6.0), [2, 5, 2, 0], np.array([1.5, -0.3, 0.9, 0.2])
+    told = {"mean": 0.0, "sd": (0.5, 2.0), "length": (0.5, 4.0), "noise_sd": (0.3, 1.0), "kernel": "exponential"}
+    belief = Vague(coordinates=where, site=0.0, parts=5, **told).observe(arms, rewards)
+    densities, each = [], []
+    for length, ratio, scale in zip(belief.parts.lengths, belief.parts.ratios, belief.parts.scales, strict=True):
+        covariance, noise = scale**2 * Exponential(length)(where), ratio * scale**2
+        seen = covariance[np.ix_(arms, arms)] + noise * np.eye(4)
+        densities.append(stats.multivariate_normal(np.zeros(4), seen).pdf(rewards))
+        part = Correlated(mean=0.0, covariance=covariance, noise_variance=noise).observe(arms, rewards)
+        each.append(Gittins(40).index(part, t))
+    weights = np.array(densities) / np.sum(densities)
+    mean = np.average(each, axis=0, weights=weights)
+    apart = np.sqrt(np.average((np.array(each) - mean) ** 2, axis=0, weights=weights))
+    left = 41 - t
+    assert Gittins(40).index(belief, t) == pytest.approx(mean + stats.norm.isf(1 / (left + 1)) / 3 * apart, rel=1e-7)
+    assert apart.max() > 0.05
+    if left == 1:
+        assert Gittins(40).index(belief, t) == pytest.approx(belief.mean, rel=1e-12)
 
 
 def test_the_limit_has_the_tail_it_says():

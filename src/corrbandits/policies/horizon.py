@@ -10,12 +10,28 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import upper_quantile
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, Vague
 from corrbandits.policies.base import IndexPolicy, LimitPolicy, first_of_equals
 from corrbandits.policies.gittins import index_in_deviations
 
 FEWEST_AHEAD = 20
 """Where no end is known: at least so many decisions are taken to be left."""
+
+DOUBT = 1 / 3
+"""How much of `HorizonUCL`'s width goes to what the parts of a mixture do not agree on."""
+
+
+def _width(m: Any) -> Any:
+    return upper_quantile(-np.log1p(m))
+
+
+def doubts(m: Any) -> Any:
+    """Return how many deviations of the parts' indices are added to their mean, m decisions left.
+
+    >>> doubts(1), round(doubts(1000), 2)
+    (0.0, 1.03)
+    """
+    return DOUBT * _width(m)
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,7 @@ class HorizonUCL(_Campaign, LimitPolicy):
 
     def width(self, t: Any, arms: int) -> Any:
         """Return Phi^-1(1 - 1 / (m + 1))."""
-        return upper_quantile(-np.log1p(self.left(t)))
+        return _width(self.left(t))
 
 
 @final
@@ -77,6 +93,9 @@ class Gittins(_Campaign):
     correlated arms each arm's own posterior is put in. With one decision left it takes the largest mean. Without a
     horizon as many decisions are taken to be left as were made, and at least 20.
 
+    On a `Vague` belief every part has an index of its own, with the noise that it believes in. An arm's is their mean,
+    and Phi^-1(1 - 1 / (m + 1)) / 3 of their deviations: what the parts do not agree on is worth a look.
+
     >>> from corrbandits.belief import Independent
     >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
     >>> Gittins(horizon=50).index(prior, t=1).round(2), Gittins(horizon=50).index(prior, t=50)
@@ -86,6 +105,10 @@ class Gittins(_Campaign):
     def index(self, belief: Belief, t: int) -> Array:
         """Return Q_i(t); +inf where nothing is known of an arm."""
         m = int(self.left(checks.integer("t", t, least=1)))
+        if isinstance(belief, Vague) and not belief.opening:
+            each = belief.part_locations + belief.part_deviations * index_in_deviations(m, belief.part_noise)
+            mean = belief.weights @ each
+            return np.asarray(mean + doubts(m) * np.sqrt(belief.weights @ np.square(each - mean)))
         noise = getattr(belief, "noise_variance", None)
         if noise is None:
             raise TypeError(f"Gittins needs a belief that knows the noise of rewards, got a {type(belief).__name__}.")

@@ -171,6 +171,19 @@ class Vague(Belief):
         """The scale of each arm's Student t, or its deviation, under each component."""
         return np.asarray(self._unit * self._scale)
 
+    @property
+    def part_deviations(self) -> Array:
+        """The standard deviation of each arm's mean under each component."""
+        return np.asarray(self.part_scales * math.sqrt(self._inflation))
+
+    @property
+    def part_noise(self) -> Array:
+        """The noise variance over that of each arm's mean, under each component: how many rewards it is worth."""
+        assert self._mixture is not None, "there are no variances in the opening"
+        noise = self._mixture.tau_squared * self.parts.ratios[self._factors.kept][self._mixture.part]
+        with np.errstate(divide="ignore"):
+            return np.asarray(noise[:, None] * self.relative_variance / np.square(self._scale))
+
     def credible_limit(self, log_tail: float) -> Array:
         """Return what each arm's mean is above with probability exp(log_tail), by the mixture; inf in the opening.
 

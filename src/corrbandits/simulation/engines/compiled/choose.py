@@ -290,11 +290,11 @@ def at_lattice(n: float, log_n: Array, row: Array) -> float:
 
 
 @part
-def first_index(mu: Array, d: Array, scale: float, noise: Array, log_n: Array, row: Array, ranked: Ranked) -> int:
-    """Return the arm of largest mu_i + s_i g(scale sigma_i^2 / s_i^2), of nearly equal ones the first."""
+def first_index(mu: Array, d: Array, noise: Array, log_n: Array, row: Array, ranked: Ranked) -> int:
+    """Return the arm of largest mu_i + s_i g(sigma_i^2 / s_i^2), of nearly equal ones the first."""
     for i in range(mu.size):
         value = mu[i]
         if d[i] > 0.0:
-            value += math.sqrt(d[i]) * at_lattice(scale * noise[i] / d[i], log_n, row)
+            value += math.sqrt(d[i]) * at_lattice(noise[i] / d[i], log_n, row)
         ranked.values[i] = value
     return first_of_equals(ranked.values, d, ranked.rank)

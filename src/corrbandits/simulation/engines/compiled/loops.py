@@ -30,6 +30,7 @@ from corrbandits.policies import (
     Uniform,
 )
 from corrbandits.policies.gittins.table import table
+from corrbandits.policies.horizon import doubts
 from corrbandits.simulation.engines.compiled.cache import compiled
 from corrbandits.simulation.engines.compiled.choose import (
     arm_at_random,
@@ -164,7 +165,7 @@ def indices_joint(
         k = first_arm(b.d, steps)
         if k < 0:
             between(left[t], log_m, g, row)
-            k = first_index(b.mu, b.d, 1.0, steps.noise, log_n, row, order)
+            k = first_index(b.mu, b.d, steps.noise, log_n, row, order)
         observe_joint(b, True, k, pull(steps, t, k), steps.noise[k])
 
 
@@ -177,7 +178,7 @@ def indices_apart(
         k = first_arm(b.d, steps)
         if k < 0:
             between(left[t], log_m, g, row)
-            k = first_index(b.mu, b.d, 1.0, steps.noise, log_n, row, order)
+            k = first_index(b.mu, b.d, steps.noise, log_n, row, order)
         observe_apart(b, k, pull(steps, t, k), steps.noise[k])
 
 
@@ -270,7 +271,7 @@ def begin_mixed(policy: Policy, belief: Vague) -> tuple[Mixed, Loop]:
     known, order = table(), ranked(belief)
     row = np.zeros(known.log_n.size)
     return state, lambda steps, left: indices_mixed(
-        state, told, steps, left, known.log_m, known.log_n, known.g, row, order
+        state, told, steps, left, doubts(left), known.log_m, known.log_n, known.g, row, order
     )
 
 

@@ -17,9 +17,18 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Vague
 from corrbandits.belief.vague.opening import in_order
 from corrbandits.simulation.engines.compiled.cache import compiled, part
-from corrbandits.simulation.engines.compiled.choose import between, first_index, first_limit, largest_limit
+from corrbandits.simulation.engines.compiled.choose import (
+    at_lattice,
+    between,
+    first_limit,
+    first_of_equals,
+    largest_limit,
+)
 from corrbandits.simulation.engines.compiled.state import Ranked, Steps, record
 from corrbandits.simulation.engines.compiled.update import pull
+
+NEGLIGIBLE = 1e-12
+"""A part of less weight than this adds nothing to moments and indices."""
 
 BLOCK = 16
 """So many products are taken from S at once; a multiple of 4."""
@@ -32,7 +41,6 @@ SEEN = np.dtype(
         ("late", np.int64),  # how many products are put off
         ("length", np.int64),  # m
         ("offset", np.float64),
-        ("noise", np.float64),  # its expected variance
     ],
     align=True,
 )
@@ -70,6 +78,7 @@ class Mixed(NamedTuple):
     mu: Array  # (N,), of the mixture
     variance: Array
     deviation: Array
+    each: Array  # (G, N), the parts' indices
     seen: Any  # a record of SEEN
 
 
@@ -96,6 +105,7 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         mu=np.zeros(n),
         variance=np.zeros(n),
         deviation=np.zeros(n),
+        each=np.zeros((G, n)),
         seen=record(SEEN, arm=-1),
     )
     first, again = in_order(None if parts.points is None else parts.places(), n)
@@ -127,11 +137,26 @@ def opening_arm(b: Mixed, told: Told) -> int:
 
 
 @part
+def under_part(b: Mixed, told: Told, g: int) -> tuple[float, float, float]:
+    """Return what a part makes of beta and its variance, and the expected square of the scale."""
+    n, A, centre = b.seen.number, b.ones[g], told.centre - b.seen.offset
+    beta = b.crossed[g] / A if A > 0.0 else 0.0
+    least = max(b.squares[g] - b.crossed[g] * beta, 1e-300)
+    if told.free and told.flat:
+        return beta, 1.0 / A, least / (n - 3.0)
+    if told.free:
+        return centre, 0.0, (least + A * (beta - centre) ** 2) / (n - 2.0)
+    if told.flat:
+        return beta, 1.0 / A, told.squares[g]
+    v = told.spread / told.squares[g]
+    return (centre + v * A * beta) / (1.0 + v * A), v / (1.0 + v * A), told.squares[g]
+
+
+@part
 def weigh_parts(b: Mixed, told: Told) -> None:
-    """Set the parts' weights, the moments of the mixture and the expected noise."""
+    """Set the parts' weights and the moments of the mixture."""
     G, N, n = b.u.shape[0], b.u.shape[1], b.seen.number
-    centre = told.centre - b.seen.offset
-    most = -np.inf
+    centre, most = told.centre - b.seen.offset, -np.inf
     for g in range(G):
         A = b.ones[g]
         beta = b.crossed[g] / A if A > 0.0 else 0.0
@@ -155,31 +180,15 @@ def weigh_parts(b: Mixed, told: Told) -> None:
     for g in range(G):
         b.weight[g] = math.exp(b.weight[g] - most)
         total += b.weight[g]
-    b.seen.noise = 0.0
     for i in range(N):
         b.mu[i] = 0.0
         b.variance[i] = 0.0
     for g in range(G):
         b.weight[g] /= total
         p = b.weight[g]
-        if p < 1e-12:
+        if p < NEGLIGIBLE:
             continue
-        A = b.ones[g]
-        beta = b.crossed[g] / A if A > 0.0 else 0.0
-        least = max(b.squares[g] - b.crossed[g] * beta, 1e-300)
-        if told.free and told.flat:
-            expected, more = least / (n - 3.0), 1.0 / A
-        elif told.free:
-            expected, more = (least + A * (beta - centre) ** 2) / (n - 2.0), 0.0
-            beta = centre
-        elif told.flat:
-            expected, more = told.squares[g], 1.0 / A
-        else:
-            expected = told.squares[g]
-            v = told.spread / expected
-            beta = (centre + v * A * beta) / (1.0 + v * A)
-            more = v / (1.0 + v * A)
-        b.seen.noise += p * expected * told.ratios[g]
+        beta, more, expected = under_part(b, told, g)
         for i in range(N):
             share = 1.0 - b.w[g, i]
             mean = b.u[g, i] + beta * share
@@ -281,9 +290,45 @@ def limits_mixed(b: Mixed, told: Told, steps: Steps, widths: Array, order: Ranke
         observe_mixed(b, told, k, pull(steps, t, k))
 
 
+@part
+def index_parts(b: Mixed, told: Told, doubt: float, log_n: Array, row: Array, out: Array) -> None:
+    """Write the mean of the parts' Gittins indices, and so many of their deviations."""
+    G, N = b.u.shape
+    for i in range(N):
+        out[i] = 0.0
+        b.deviation[i] = 0.0
+    for g in range(G):
+        if b.weight[g] < NEGLIGIBLE:
+            continue
+        beta, more, expected = under_part(b, told, g)
+        for i in range(N):
+            share = 1.0 - b.w[g, i]
+            value, left = b.u[g, i] + beta * share, b.d[g, i] + more * share * share
+            if left > 0.0:
+                value += math.sqrt(expected * left) * at_lattice(told.ratios[g] * told.relative[i] / left, log_n, row)
+            b.each[g, i] = value
+            out[i] += b.weight[g] * value
+    for g in range(G):
+        if b.weight[g] < NEGLIGIBLE:
+            continue
+        for i in range(N):
+            b.deviation[i] += b.weight[g] * (b.each[g, i] - out[i]) ** 2
+    for i in range(N):
+        out[i] += doubt * math.sqrt(b.deviation[i])
+
+
 @compiled
 def indices_mixed(
-    b: Mixed, told: Told, steps: Steps, left: Array, log_m: Array, log_n: Array, g: Array, row: Array, order: Ranked
+    b: Mixed,
+    told: Told,
+    steps: Steps,
+    left: Array,
+    doubt: Array,
+    log_m: Array,
+    log_n: Array,
+    g: Array,
+    row: Array,
+    order: Ranked,
 ) -> None:
     """Go on, taking the arm of largest Gittins index."""
     for t in range(steps.eps.size):
@@ -291,7 +336,8 @@ def indices_mixed(
         if k < 0:
             weigh_parts(b, told)
             between(left[t], log_m, g, row)
-            k = first_index(b.mu, b.variance, b.seen.noise, told.relative, log_n, row, order)
+            index_parts(b, told, doubt[t], log_n, row, order.values)
+            k = first_of_equals(order.values, b.variance, order.rank)
         else:
             steps.progress.initialisation += 1
         observe_mixed(b, told, k, pull(steps, t, k))

@@ -182,6 +182,67 @@ def test_a_file_of_an_earlier_version_becomes_one_file_before_it_is_used(tmp_pat
         assert left.execute("SELECT queue FROM corrbandits_studies").fetchone() == ("[1]",)
 
 
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory):
+    """A file whose newest three changes are in its log alone, beside remains of an older and longer log."""
+    folder = tmp_path_factory.mktemp("logged")
+    create(folder / "survey.db").close()
+    with closing(sqlite3.connect(folder / "survey.db", isolation_level=None)) as earlier:
+        earlier.execute("PRAGMA journal_mode = WAL")
+        earlier.execute("CREATE TABLE remains (text)")
+        earlier.execute("INSERT INTO remains VALUES (zeroblob(60000))")
+        earlier.execute("PRAGMA wal_checkpoint(RESTART)")
+        for k in range(3):
+            earlier.execute(f"UPDATE corrbandits_studies SET queue = '[{k}]'")
+        return {name: (folder / name).read_bytes() for name in ("survey.db", "survey.db-wal")}
+
+
+def put(files_there, folder, at=None, length=None):
+    """Write a file and its log, with a bit flipped or cut; return what is read from it by SQLite alone."""
+    log = bytearray(files_there["survey.db-wal"][:length])
+    if at is not None:
+        log[at] ^= 4
+    (folder / "alone").mkdir()
+    for place in (folder, folder / "alone"):
+        (place / "survey.db").write_bytes(files_there["survey.db"])
+        (place / "survey.db-wal").write_bytes(log)
+    with closing(sqlite3.connect(folder / "alone" / "survey.db")) as alone:
+        return alone.execute("SELECT queue FROM corrbandits_studies").fetchone()[0]
+
+
+FRAME = 24 + 4096
+
+
+@pytest.mark.parametrize(
+    "at", [0, 9, 13, 18, 25, 32 + 2, 32 + 9, 32 + 17, 32 + 24 + 9, 32 + FRAME + 5, 32 + FRAME + 999]
+)
+def test_a_damaged_log_of_an_earlier_version_is_named_and_left_as_it_is(logged, tmp_path, at):
+    assert put(logged, tmp_path, at) != "[2]", "SQLite says nothing of it"
+    before = (tmp_path / "survey.db-wal").read_bytes()
+    for _ in range(2):
+        with pytest.raises(DamagedError, match=r"survey.db-wal holds the newest events .* damaged (in frame|at its)"):
+            Study.open(tmp_path / "survey.db", "meadow")
+    assert (tmp_path / "survey.db-wal").read_bytes() == before
+
+
+def test_a_check_from_the_shell_names_a_damaged_log(logged, tmp_path):
+    put(logged, tmp_path, at=40)
+    command = [PROGRAM, "study", "check", "--db", tmp_path / "survey.db"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "survey.db-wal holds the newest events" in done.stderr
+
+
+@pytest.mark.parametrize("length", [None, 0, 20, 32, 32 + 2 * FRAME, 32 + 2 * FRAME + 100])
+def test_a_log_that_ends_where_a_process_was_killed_is_not_damaged(logged, tmp_path, length):
+    expected = put(logged, tmp_path, length=length)
+    with Study.open(tmp_path / "survey.db", "meadow") as study:
+        study.ask()
+    with closing(sqlite3.connect(tmp_path / "survey.db")) as connection:
+        assert connection.execute("SELECT queue FROM corrbandits_studies").fetchone() == (expected,)
+    assert length is not None or expected == "[2]"
+
+
 def test_a_file_swapped_between_reading_and_writing_takes_nothing(place):
     study = create(place.url)
     study.ask()

@@ -2,9 +2,10 @@
 
 SQLite's log mode (WAL) keeps the newest events in a second file, and a connection goes on in that one although the
 first was overwritten with an older copy, and writes it over the copy when it is closed. So a file is in SQLite's plain
-mode; those of an earlier corrbandits are brought to it when they are opened. And before each use the pages that a
-connection remembers are dropped: SQLite takes them for current if the file has as many changes as it knows of, which
-an older copy has again after others have gone on from there.
+mode; those of an earlier corrbandits are brought to it when they are opened, unless their log is damaged: SQLite would
+drop the rest of it. And before each use the pages that a connection remembers are dropped: SQLite takes them for
+current if the file has as many changes as it knows of, which an older copy has again after others have gone on from
+there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+
+from corrbandits.study.journal.log import damage
+from corrbandits.study.journal.protocol import DamagedError
 
 
 def engine(url: sa.URL, patience: float) -> sa.Engine:
@@ -59,6 +63,7 @@ def _plain(file: str, patience: float, *, uri: bool = False) -> sqlite3.Connecti
     connection = sqlite3.connect(file, patience, isolation_level=None, check_same_thread=False, uri=uri)
     try:
         if not uri:
+            _refuse_damaged_log(file)
             connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = EXTRA")  # FULL would not sync the end of a commit
         connection.execute("PRAGMA foreign_keys = ON")
@@ -66,6 +71,16 @@ def _plain(file: str, patience: float, *, uri: bool = False) -> sqlite3.Connecti
         connection.close()
         raise
     return connection
+
+
+def _refuse_damaged_log(file: str) -> None:
+    log = Path(f"{file}-wal")
+    if fault := damage(log):
+        raise DamagedError(
+            f"{log} holds the newest events of {file}, but it is {fault}, and SQLite would drop the rest of it. "
+            "Copy both files away, and go on from a backup or an export; or go on without what is lost: "
+            f"sqlite3 {file} 'PRAGMA journal_mode = DELETE'"
+        )
 
 
 def _read_only(file: str) -> bool:

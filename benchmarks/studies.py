@@ -200,7 +200,7 @@ def table(data: dict[str, Any], what: str = "what, 100 arms") -> str:
     on = data["machine"]
     versions = ", ".join(f"{name} {number}" for name, number in on["versions"].items())
     measured = f"Medians of {data['trials']} trials, taken in turns, on {on['processor']}, {on['cores']} cores; load "
-    return "\n".join([*lines, "", f"{measured}{data['load'][0]} before, {data['load'][1]} after; {versions}."])
+    return "\n".join([*lines, "", f"{measured}{data['load'][0]} before, {data['load'][1]} after; with {versions}."])
 
 
 def page(text: str, data: dict[str, Any]) -> str:

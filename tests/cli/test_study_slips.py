@@ -167,3 +167,34 @@ def test_best_says_that_there_is_no_reward_yet(ok):
     ok("ask", "meadow")
     assert ok("best", "meadow") == "no reward yet.\n"
     assert "the best so far" not in ok("show", "meadow")
+
+
+def test_a_check_may_be_of_one_study(ok, answer, refused, tmp_path):
+    ok(*CREATE)
+    ok("copy", "meadow", "other")
+    ok("ask", "meadow")
+    assert ok("check", "meadow").splitlines() == ["meadow: whole, 2 events, 1 trial"]
+    assert [finding["study"] for finding in answer("check", "other")["findings"]] == ["other"]
+    assert len(ok("check").splitlines()) == 2
+    assert "Did you mean 'meadow'?" in refused("check", "medow")
+
+
+def test_arms_at_one_place_are_remarked_upon(ok, tmp_path):
+    (tmp_path / "twice.csv").write_text("name,x,y\nA,0,0\nB,1,0\nC,0,0\nD,1,0\nE,1,1\n")
+    said = ok("create", "twice", "--arms", "twice.csv")
+    assert "A and C lie at one place, and so do arms of 1 other place: one tells nearly all of the other." in said
+    (tmp_path / "apart.csv").write_text("name,x,y\nA,0,0\nB,1,0\n")
+    assert "one place" not in ok("create", "apart", "--arms", "apart.csv")
+    (tmp_path / "nowhere.csv").write_text("name\nA\nB\n")
+    assert "one place" not in ok("create", "nowhere", "--arms", "nowhere.csv", "--noise-sd", "1")
+
+
+def test_a_plan_has_numbers_as_the_arms_file_had_them(ok, tmp_path):
+    (tmp_path / "whole.csv").write_text("name,x,y\nA,0,0.5\nB,100,1\n")
+    ok("create", "whole", "--arms", "whole.csv")
+    ok("ask", "whole", "-n", "2", "--csv", "plan.csv")
+    assert sorted((tmp_path / "plan.csv").read_text().splitlines()) == [
+        "1,A,0,0.5,",
+        "2,B,100,1.0,",
+        "trial,name,x,y,reward",
+    ]

@@ -32,6 +32,15 @@ def number(x: float, digits: int = 3) -> str:
     return f"{rounded:,.0f}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return how many of a thing there are.
+
+    >>> counted(1, "trial"), counted(0, "event"), counted(1234, "arm")
+    ('1 trial', '0 events', '1,234 arms')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def exact(x: float) -> str:
     """Return a number with all its digits and no more, as rewards are shown.
 

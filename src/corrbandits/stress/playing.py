@@ -28,7 +28,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Independent
 from corrbandits.environments import Environment
-from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy, recommend
+from corrbandits.policies import UCL, CorrelatedUCL, IndexPolicy, Policy, by_place, recommend
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from corrbandits.simulation.checkpoint import Checkpoint
@@ -125,10 +125,8 @@ class Plan:
     @cached_property
     def standing(self) -> Integers:
         """The arms by place, then by means and noise: an order that does not depend on how they are listed."""
-        prior = self.prior
-        places = [] if prior.coordinates is None else list(prior.coordinates.T)
-        keys = [*places, prior.mean, prior.noise_variance, *(surface.means for surface in self.surfaces)]
-        return np.lexsort(keys[::-1])
+        keys = [self.prior.mean, self.prior.noise_variance, *(surface.means for surface in self.surfaces)]
+        return by_place(self.prior.coordinates, np.lexsort(keys))
 
     def dealt(self, surface: int, run: int) -> tuple[Integers, Array]:
         """Return the order of the arms in a run of a surface, and what an accuracy of 1 of the kind noise adds."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from corrbandits._shell.numbers import counted
 from corrbandits.study.choosing import checked
 from corrbandits.study.journal import DamagedError, Journal, JournalProtocol
 
@@ -54,9 +55,10 @@ def _finding(journal: JournalProtocol, name: str, number: int) -> Finding:
         bodies = journal.read(number, 0)
     except DamagedError as error:
         sound = error.sound or 0
-        return Finding(name, False, sound, f"only its first {sound:,} events" if sound else str(error))
+        return Finding(name, False, sound, f"only its first {counted(sound, 'event')}" if sound else str(error))
     try:
         ledger = checked(bodies)
     except (ValueError, ArithmeticError) as error:
-        return Finding(name, False, 0, f"{len(bodies):,} events as they were saved, but {error}")
-    return Finding(name, True, len(bodies), f"{len(bodies):,} events, {len(ledger.trials):,} trials")
+        return Finding(name, False, 0, f"{counted(len(bodies), 'event')} as saved, but {error}")
+    says = f"{counted(len(bodies), 'event')}, {counted(len(ledger.trials), 'trial')}"
+    return Finding(name, True, len(bodies), says)

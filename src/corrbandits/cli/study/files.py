@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corrbandits._shell.numbers import LARGEST
 from corrbandits.cli.study.printing import document, say
 
 if TYPE_CHECKING:
@@ -27,8 +28,18 @@ def write_trials(path: Path, snapshot: Snapshot, trials: Sequence[Trial]) -> Non
     arms, chosen = snapshot.arms, [trial.arm for trial in trials]
     columns: dict[str, Any] = {"trial": [trial.number for trial in trials], "name": [trial.name for trial in trials]}
     if arms.coordinates is not None:
-        columns |= dict(zip(arms.axes, arms.coordinates[chosen].T, strict=True))
+        where = arms.coordinates[chosen].T.tolist()
+        columns |= {axis: as_written(column) for axis, column in zip(arms.axes, where, strict=True)}
     outputs.write_file(path, spreadsheet(pd.DataFrame(columns | {"reward": ""})).encode())
+
+
+def as_written(column: list[float]) -> list[int] | list[float]:
+    """Return numbers as a spreadsheet has them: without a point if all of them are whole.
+
+    >>> as_written([300.0, 0.0]), as_written([1.5, 2.0])
+    ([300, 0], [1.5, 2.0])
+    """
+    return [int(x) for x in column] if all(x % 1 == 0 and abs(x) < LARGEST for x in column) else column
 
 
 def tell_from(study: Study, path: Path, *, as_json: bool) -> None:

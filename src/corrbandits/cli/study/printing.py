@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from corrbandits._shell import terminal
-from corrbandits._shell.numbers import exact
+from corrbandits._shell.numbers import counted, exact
 from corrbandits.cli.study.parsing import quoted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def say_created(snapshot: Snapshot, remarks: Sequence[str] = (), *, as_json: boo
     if as_json:
         document(made)
         return
-    say(f"{made['study']}: {made['arms']:,} arms, {made['trials']:,} trials, in {made['database']}")
+    say(f"{made['study']}: {counted(made['arms'], 'arm')}, {counted(made['trials'], 'trial')}, in {made['database']}")
     say(f"prior   {made['prior']}", f"policy  {policy_in_words(snapshot.settings.policy)}", *remarks)
     say(f"Next: corrbandits study ask {quoted(snapshot.name)}")
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from corrbandits._shell.numbers import counted
 from corrbandits.cli.study.options import Db, Json, Name, Number, Replace
 from corrbandits.cli.study.parsing import (
     database,
@@ -35,15 +36,22 @@ def list_(db: Db = None, as_json: Json = False) -> None:
         say("no studies yet: corrbandits study create")
 
 
-def check(db: Db = None, as_json: Json = False) -> None:
-    """Say of every study whether it is whole, event by event.
+def check(
+    name: Annotated[str | None, typer.Argument(help="By default every study.", metavar="STUDY")] = None,
+    db: Db = None,
+    as_json: Json = False,
+) -> None:
+    """Say of every study, or of one, whether it is whole, event by event.
 
     Changes nothing. Exit code 3 if something is damaged.
     """
     from corrbandits.study import Study
 
     where = database(db)
-    found = Study.check(where)
+    found = [finding for finding in Study.check(where) if name is None or finding.study in (None, name)]
+    if name is not None and all(finding.study is None for finding in found):
+        with opened(db, name):  # refuses a name that is not there
+            pass
     hurt = [finding for finding in found if not finding.whole]
     if as_json:
         document({"whole": not hurt, "findings": [asdict(finding) for finding in found]})
@@ -152,7 +160,7 @@ def history(
     if as_json:
         document({"study": name, "trials": data.history(now), "csv": None if csv is None else str(csv)})
     elif csv is not None:
-        say(f"{len(now.trials):,} trials of {name} are in {csv}.")
+        say(f"{csv} has {counted(len(now.trials), 'trial')} of {name}.")
     else:
         history_table(data.history(now), last)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from corrbandits._shell.numbers import counted
 from corrbandits.cli.study.options import Db, Goal, Json, Key, Mean, Name, Parameters, Replace, Rewards, Sd, Sheet
 from corrbandits.cli.study.parsing import (
     database,
@@ -244,7 +245,7 @@ def delete(
             )
         if not yes:
             now = study.snapshot()
-            question = f"Delete {name} with {len(now.trials):,} trials from {now.database}, for everybody?"
+            question = f"Delete {name} with {counted(len(now.trials), 'trial')} from {now.database}, for everybody?"
             typer.echo(f"{question} [y/N] ", nl=False, err=True)
             if sys.stdin.readline().strip().lower() not in ("y", "yes"):
                 raise ValueError(f"{name!r} was not deleted.")

@@ -28,6 +28,7 @@ from corrbandits._shell.csv import (
     places,
     read_columns,
 )
+from corrbandits._shell.numbers import counted
 from corrbandits.study.arms import checked_name
 
 PRIOR = ("prior_mean", "prior_sd", "prior_successes", "prior_failures")
@@ -67,7 +68,7 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
         arms |= dict(zip(axes, where.T, strict=True))
     taken = {"name": called, **axes, **{name: heading for name, heading in priors.items() if heading}}
     others = {name: number_or_text(columns, name, path) for name in columns if name not in taken.values()}
-    remarks = _remarks(taken, columns.separator)
+    remarks = (*_remarks(taken, columns.separator), *_at_one_place(names, where))
     return Sheet(arms | others, len(names), tuple(axes), where, **given, remarks=remarks)
 
 
@@ -78,6 +79,18 @@ def _remarks(taken: dict[str, str], separator: str) -> tuple[str, ...]:
     ]
     apart = [f"separated by {SEPARATORS[separator]}"] if separator != "," else []
     return (f"Read from the file: {'; '.join(apart + renamed)}.",) if apart or renamed else ()
+
+
+def _at_one_place(names: list[str], where: Array | None) -> tuple[str, ...]:
+    """Return which arms lie at one place: a kernel hardly tells them apart."""
+    found: dict[tuple[float, ...], list[str]] = {}
+    for name, place in zip(names, [] if where is None else where.tolist(), strict=where is not None):
+        found.setdefault(tuple(place), []).append(name)
+    together = [" and ".join(arms[:2]) for arms in found.values() if len(arms) > 1]
+    if not together:
+        return ()
+    others = f", and so do arms of {counted(len(together) - 1, 'other place')}" if len(together) > 1 else ""
+    return (f"{together[0]} lie at one place{others}: one tells nearly all of the other. Is that meant?",)
 
 
 def _names(columns: Columns, path: str | os.PathLike[str]) -> tuple[str, list[str]]:

@@ -12,6 +12,7 @@ from typing import final
 
 from corrbandits._core.tally import Tally
 from corrbandits.belief import Belief
+from corrbandits.study.arms import checked_name
 from corrbandits.study.choosing import Moment, deciding_belief, moment
 from corrbandits.study.codec import Data
 from corrbandits.study.draft import Draft
@@ -79,9 +80,10 @@ class Replica:
 
         Return how many there were.
         """
-        while (count := self.attempt(make)) is None:
-            pass
-        return count
+        with self.lock:
+            while (count := self.attempt(make)) is None:
+                pass
+            return count
 
     def attempt(self, make: Callable[[Ledger], Events]) -> int | None:
         """Append the events that are due, and return how many there were; None if others appended before us.
@@ -153,6 +155,14 @@ class Asking:
         self._replica, self._count, self._allowed, self._repeats = replica, count, allowed, repeats
         self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
         self.insists = False  # whether the choice is to stand although more than rewards came
+
+    def tried(self, key: str) -> list[Trial] | None:
+        """Save the choice, and return its trials; None if others were faster."""
+        with self._replica.lock:
+            if self._replica.attempt(lambda ledger: self.events(ledger, key)) is None:
+                return None
+            first = self._replica.ledger.keys[key]
+            return [self._replica.ledger.trial(number) for number in range(first, first + self._count)]
 
     def events(self, ledger: Ledger, key: str) -> Events:
         """Return the events that are due: trials that have expired, and those chosen; none if they are there."""
@@ -231,9 +241,9 @@ def now() -> float:
     return round(time.time(), 3)
 
 
-def new_key() -> str:
-    """Return a key that no other call has."""
-    return secrets.token_hex(8)
+def key_of(given: str | None) -> str:
+    """Return the key of a call: the one it was given, or one that no other call has."""
+    return secrets.token_hex(8) if given is None else checked_name("a key", given)
 
 
 @contextmanager

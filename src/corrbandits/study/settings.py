@@ -64,3 +64,11 @@ class Settings:
         rest = {name: event[name] for name in ("seed", "goal", "repeat", "timeout") if name in event}
         described = Recipe.from_data(event.get("prior", {})), policy_from(event.get("policy", {}))
         return Settings(*described, Arms.from_data(event.get("arms", {})), **rest)
+
+
+def refuse_other_types(prior: Any, policy: Any) -> None:
+    """Refuse a prior that is no belief, and a policy that is no rule; None stands for none."""
+    if prior is not None and not isinstance(prior, Belief):
+        raise TypeError(f"a study's prior is a belief such as Correlated(...), got {prior!r:.60}.")
+    if policy is not None and not isinstance(policy, Policy):
+        raise TypeError(f"a study's policy is a rule such as UCL(), got {policy!r:.60}.")

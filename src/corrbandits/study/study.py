@@ -1,15 +1,12 @@
-"""Durable ask and tell."""
+"""Durable ask and tell: what begins, changes and ends a study; what only reads it is `Reading`."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
 from corrbandits._core import checks
-from corrbandits._shell.texts import near
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study import batch, untold
@@ -18,32 +15,22 @@ from corrbandits.study.batch import Advanced
 from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
 from corrbandits.study.events import written
 from corrbandits.study.extend import placed
-from corrbandits.study.journal import DamagedError, Journal, JournalProtocol
-from corrbandits.study.ledger import Ledger
+from corrbandits.study.journal import JournalProtocol
+from corrbandits.study.places import Where, journal_at, kept, number_of
+from corrbandits.study.reading import File, Reading, Trials
 from corrbandits.study.recipe import Recipe
-from corrbandits.study.replica import Asking, Events, Replica, naming, new_key, now
-from corrbandits.study.settings import Goal, Settings
+from corrbandits.study.replica import Asking, Replica, key_of, naming, now
+from corrbandits.study.settings import Goal, Settings, refuse_other_types
 from corrbandits.study.snapshot import Snapshot
 from corrbandits.study.trial import Trial
 from corrbandits.study.turns import Turn
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from corrbandits.study.checking import Finding
-    from corrbandits.study.report.inference import Best, NoiseCheck
-    from corrbandits.study.report.overview import Overview
-    from corrbandits.study.report.surprises import Surprise
-
-File = str | os.PathLike[str]
-Where = File | JournalProtocol
-"""A database by its URL, a file of SQLite, or a journal."""
-
-Trials = list[Trial]  # within Study, `list` is its method
 
 
 @final
-class Study:
+class Study(Reading):
     """A prior, a policy and every reward so far, kept in a database: ask what to try, tell its reward.
 
     `Study.create` begins one and `Study.open` continues it, from any number of processes and machines at once. When a
@@ -104,7 +91,7 @@ class Study:
         `goal="min"` is for rewards that should be small, `repeat=False` for arms that can be tried once only. A trial
         that has no reward after `timeout` seconds expires at the next `ask`; its reward is still taken, once.
         """
-        _refuse_other_types(prior, policy)
+        refuse_other_types(prior, policy)
         prior = untold.prior_of(arms) if prior is None else prior
         known, rule = placed(Arms.of(arms, prior.arms), prior), untold.policy_for(prior, policy, rounds)
         begin = Settings(Recipe.of(prior), rule, known, seed, goal, repeat, timeout).event() | {"at": now()}
@@ -113,28 +100,14 @@ class Study:
     @classmethod
     def open(cls, url: Where, name: str) -> Study:
         """Continue a study."""
-        journal, owned = _journal(url)
-        try:
-            known = _studies(journal, name)
-            if name not in known:
-                few = (", ".join(islice(known, 5)) or "none") + (", ..." if len(known) > 5 else "")
-                meant = "".join(f"Did you mean {one!r}? If not, create" for one in near(name, known)) or "Create"
-                raise ValueError(f"{journal.place} has no study {name!r:.60}; there are: {few}. {meant} it first.")
-            return cls(journal, name, known[name], owned=owned)
-        except BaseException:
-            if owned:
-                journal.close()
-            raise
+        with kept(url) as (journal, owned):
+            return cls(journal, name, number_of(journal, name), owned=owned)
 
     @staticmethod
     def list(url: Where) -> tuple[str, ...]:
         """Return the names of the studies in a database or a journal."""
-        journal, owned = _journal(url)
-        try:
+        with journal_at(url) as journal:
             return tuple(journal.studies())
-        finally:
-            if owned:
-                journal.close()
 
     @staticmethod
     def check(url: Where) -> Sequence[Finding]:
@@ -145,12 +118,8 @@ class Study:
         """
         from corrbandits.study.checking import findings
 
-        journal, owned = _journal(url)
-        try:
+        with journal_at(url) as journal:
             return findings(journal)
-        finally:
-            if owned:
-                journal.close()
 
     @classmethod
     def import_(cls, url: Where, path: File, name: str | None = None) -> Study:
@@ -164,13 +133,8 @@ class Study:
     def _enrolled(cls, url: Where, name: str, bodies: Sequence[str]) -> Study:
         name = checked_name("the name of a study", name)
         checked(bodies)
-        journal, owned = _journal(url, create=True)
-        try:
+        with kept(url, create=True) as (journal, owned):
             return cls(journal, name, journal.enrol(name, bodies), owned=owned)
-        except BaseException:
-            if owned:
-                journal.close()
-            raise
 
     @overload
     def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trial: ...
@@ -185,7 +149,7 @@ class Study:
         today: indices, names, or true and false per arm. The same call with the same `key` returns the same trials;
         without one, every call asks for new ones.
         """
-        count, own = 1 if n is None else checks.integer("n", n, least=1), _key(key)
+        count, own = 1 if n is None else checks.integer("n", n, least=1), key_of(key)
         repeats = checks.flag("repeats", repeats)
         with naming(own), Turn(self._replica.journal, self._replica.study) as turn:
             with self._replica.lock:
@@ -195,21 +159,13 @@ class Study:
             while trials is None:
                 turn.wait()
                 asking.insists = turn.queued
-                trials = self._asked(asking, own, count)
+                trials = asking.tried(own)
         return trials if n is not None else trials[0]
-
-    def _asked(self, asking: Asking, key: str, count: int) -> Trials | None:
-        """Return the trials of a call; None if others were faster."""
-        with self._replica.lock:
-            if self._replica.attempt(lambda ledger: asking.events(ledger, key)) is None:
-                return None
-            ledger = self._replica.ledger
-            return [ledger.trial(number) for number in range(ledger.keys[key], ledger.keys[key] + count)]
 
     def tell(self, trial: Trial | int, reward: float) -> None:
         """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`."""
         value = self._replica.ledger.checked_reward(reward)
-        self._record(lambda ledger: ledger.telling(ledger.number_of(trial), value))
+        self._replica.record(lambda ledger: ledger.telling(ledger.number_of(trial), value))
 
     def observe(self, arm: int | str, reward: float, *, key: str | None = None) -> Trial:
         """Add a reward that was not asked for, of an arm given by index or name; return the trial it counts as.
@@ -217,7 +173,7 @@ class Study:
         With a `key`, such as the number of a receipt, the same observation made again is not counted again. Without
         one, every call is another observation; if it is not known whether one was saved, its error has the key.
         """
-        value, own = self._replica.ledger.checked_reward(reward), _key(key)
+        value, own = self._replica.ledger.checked_reward(reward), key_of(key)
         with naming(own), self._replica.lock:
             k = self._replica.current().arms.index(arm)
             self._replica.record(lambda ledger: ledger.observing(k, value, own))
@@ -231,7 +187,7 @@ class Study:
         If one cannot be taken, `BadRowError` says which. `advanced` is told how many were looked at.
         """
         given = [*(rewards.items() if isinstance(rewards, Mapping) else rewards)]
-        return self._record(lambda ledger: batch.telling(ledger, given, advanced))
+        return self._replica.record(lambda ledger: batch.telling(ledger, given, advanced))
 
     def observe_all(self, rewards: Iterable[tuple[int | str, float, str]], *, advanced: Advanced | None = None) -> int:
         """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many.
@@ -239,20 +195,20 @@ class Study:
         Those whose keys are there already are not counted again.
         """
         given = [*rewards]
-        return self._record(lambda ledger: batch.observing(ledger, given, advanced))
+        return self._replica.record(lambda ledger: batch.observing(ledger, given, advanced))
 
     def cancel(self, trial: Trial | int) -> None:
         """Give a trial up: its reward is awaited no longer."""
-        self._record(lambda ledger: ledger.cancelling(ledger.number_of(trial)))
+        self._replica.record(lambda ledger: ledger.cancelling(ledger.number_of(trial)))
 
     def amend(self, trial: Trial | int, reward: float) -> None:
         """Replace a wrong reward by another. The wrong one stays in the journal."""
         value = self._replica.ledger.checked_reward(reward)
-        self._record(lambda ledger: ledger.amending(ledger.number_of(trial), value))
+        self._replica.record(lambda ledger: ledger.amending(ledger.number_of(trial), value))
 
     def retract(self, trial: Trial | int) -> None:
         """Take an observation back, as if it had never been made. It stays in the journal."""
-        self._record(lambda ledger: ledger.retracting(ledger.number_of(trial)))
+        self._replica.record(lambda ledger: ledger.retracting(ledger.number_of(trial)))
 
     def add_arms(
         self,
@@ -270,9 +226,9 @@ class Study:
         """
         given = {"coordinates": coordinates, "mean": mean, "noise_variance": noise_variance}
         more = {name: value for name, value in given.items() if value is not None}
-        new, own = Arms.of(arms), _key(key)
+        new, own = Arms.of(arms), key_of(key)
         with naming(own):
-            self._record(lambda ledger: ledger.extending(new, more, own))
+            self._replica.record(lambda ledger: ledger.extending(new, more, own))
 
     def snapshot(self) -> Snapshot:
         """Return the study as it is now, from one read of its journal: everything below can be had from it."""
@@ -289,70 +245,6 @@ class Study:
     def settings(self) -> Settings:
         """What the study was created with."""
         return self._replica.ledger.settings
-
-    @property
-    def belief(self) -> Belief:
-        """What has been learnt from all rewards told so far, by anybody; open trials are not assumed."""
-        return self.snapshot().belief
-
-    @property
-    def arms(self) -> Arms:
-        """The arms: their names, where they lie, and what else is known of them."""
-        return self.snapshot().arms
-
-    @property
-    def t(self) -> int:
-        """The number of the next decision: 1 + told + open + freely observed."""
-        return self.snapshot().t
-
-    @property
-    def trials(self) -> Trials:
-        """All trials, of every status, in the order of their numbers; `history` says what became of each."""
-        return self.snapshot().trials
-
-    @property
-    def open_trials(self) -> Trials:
-        """The trials whose rewards are awaited."""
-        return self.snapshot().open_trials
-
-    def trial(self, number: int) -> Trial:
-        """Return a trial by its number."""
-        return self.snapshot().trial(number)
-
-    def reward(self, trial: Trial | int) -> float | None:
-        """Return the reward of a trial that counts, if one does."""
-        return self.snapshot().reward(trial)
-
-    def best(self) -> Best:
-        """Return the best arm so far, how sure that is, and what it would cost to stop now.
-
-        `study.best().enough(loss=0.5)` is a stopping rule: whether the expected loss is at most so much.
-        """
-        return self.snapshot().best()
-
-    def noise(self) -> NoiseCheck | None:
-        """Return whether rewards of the same arm vary as the stated noise says; None while that cannot be said."""
-        return self.snapshot().noise()
-
-    def surprises(self) -> Sequence[Surprise]:
-        """Return the arms whose rewards lie far from what all else says, worst first: perhaps one was mistyped."""
-        return self.snapshot().surprises()
-
-    def overview(self, top: int = 10) -> Overview:
-        """Return where the study stands, with so many of its best arms."""
-        return self.snapshot().overview(top)
-
-    def show(self, top: int = 10) -> str:
-        """Return where the study stands as text, with a map if its arms lie in a plane: `print(study.show())`."""
-        return self.snapshot().show(top)
-
-    def history(self) -> pd.DataFrame:
-        """Return every trial: number, arm, name, status, the reward that counts and the first told, and the times."""
-        return self.snapshot().history()
-
-    def to_csv(self, path: File | None = None) -> str:
-        """Return the history as CSV, and write it to a file if one is named."""
-        return self.snapshot().to_csv(path)
 
     def explain(self, trial: Trial | int) -> Explanation:
         """Return why an arm was chosen, by replaying the events that the choice was made from."""
@@ -378,7 +270,7 @@ class Study:
         from corrbandits.study import exchange
 
         where = self._journal if url is None else url
-        _refuse_other_types(prior, policy)
+        refuse_other_types(prior, policy)
         if prior is None and policy is None:
             return self._enrolled(where, name, self._replica.events())
         copied = exchange.begun_anew(self.snapshot().ledger, prior, policy, now(), copy_of=self.name)
@@ -404,34 +296,3 @@ class Study:
         ledger = self._replica.ledger
         told = int(ledger.tally.counts.sum())
         return f"<Study {self.name!r}: {ledger.arms.count} arms, {told} rewards, {len(ledger.open)} trials open>"
-
-    def _record(self, make: Callable[[Ledger], Events]) -> int:
-        with self._replica.lock:
-            return self._replica.record(make)
-
-
-def _journal(url: Where, *, create: bool = False) -> tuple[JournalProtocol, bool]:
-    """Return a journal, and whether it was opened here."""
-    return (url, False) if isinstance(url, JournalProtocol) else (Journal(url, create=create), True)
-
-
-def _studies(journal: JournalProtocol, name: str) -> Mapping[str, int]:
-    """Return the numbers of studies by name; that others are damaged is no matter to one that is whole."""
-    try:
-        return journal.studies()
-    except DamagedError as error:
-        if name not in (error.whole or {}):
-            raise
-        return error.whole or {}
-
-
-def _refuse_other_types(prior: Any, policy: Any) -> None:
-    if prior is not None and not isinstance(prior, Belief):
-        raise TypeError(f"a study's prior is a belief such as Correlated(...), got {prior!r:.60}.")
-    if policy is not None and not isinstance(policy, Policy):
-        raise TypeError(f"a study's policy is a rule such as UCL(), got {policy!r:.60}.")
-
-
-def _key(given: str | None) -> str:
-    """Return the key of a call: the one it was given, or a new one."""
-    return new_key() if given is None else checked_name("a key", given)

@@ -8,7 +8,8 @@ from typing import Any
 
 from corrbandits.study.journal.protocol import DamagedError
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.study import Study, Where
+from corrbandits.study.places import Where
+from corrbandits.study.study import Study
 
 _COLUMNS: dict[str, Callable[[Ledger], Any]] = {
     "arms": lambda ledger: ledger.arms.count,

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import matplotlib as mpl
 import numpy as np
@@ -17,15 +16,16 @@ import pytest
 import corrbandits as cb
 from corrbandits import plots
 from corrbandits._shell.numbers import number
+from corrbandits._shell.page.html import asset, embedded
 from corrbandits.stress import StressTest, figures, panels
 from corrbandits.stress.names import NOMINAL, axis_label, changes
 from corrbandits.stress.page import html as page_html
 from corrbandits.stress.page.charts import chart_data
+from tests.support.pages import Outline, numbers_of
 from tests.support.synthetic_stress import ACCURACY, CONFIDENCE, LENGTH, synthetic
 
 mpl.use("agg")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quoted\" 'too' $\\foo{$ \u2028"
-VOID = {"meta", "input", "br", "img", "link", "hr"}
 
 
 class Stand:
@@ -124,7 +124,7 @@ def test_a_heat_map_shows_the_ratios_of_mean_regret(shape):
             ax, ratios = next(shown), expected(data, candidate, across, up)
             np.testing.assert_allclose(np.exp(ax.images[0].get_array().filled(np.nan)), ratios, rtol=1e-9)
             numbers = [text.get_text() for text in ax.texts]
-            assert numbers == ([panels.ratio_text(r) for r in ratios.ravel()] if ratios.shape[1] <= 7 else [])
+            assert numbers == ([ratio_text(r) for r in ratios.ravel()] if ratios.shape[1] <= 7 else [])
             values = np.unique(data[across].values[data["kind"].values == data.attrs["default_kind"]])
             ticks = [float(text.get_text().replace(",", "")) for text in ax.get_xticklabels()]
             assert ticks == pytest.approx(values[ax.get_xticks().astype(int)], rel=0.01)
@@ -232,7 +232,7 @@ def test_zero_regret_is_drawn_and_nothing_is_divided_by_zero(data):
         none = data.copy(deep=True)
         none["regret"] = data["regret"].where(data["candidate"] != name, data["regret"] * 0)
         assert written(draw(Stand(none)))
-        page_html.embedded(chart_data(Stand(none)))  # refuses what is no number
+        embedded(chart_data(Stand(none)))  # refuses what is no number
 
 
 def test_one_run_has_no_band_but_is_drawn(data):
@@ -305,39 +305,6 @@ def test_the_same_test_gives_the_same_figures_and_page(data, html):
     assert page_html.render(Stand(data)) == html
 
 
-class Outline(HTMLParser):
-    """What a page is made of, and whether its tags match."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.scripts, self.texts = [], [], [], []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag == "script":
-            self.scripts.append((dict(attrs), ""))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, text):
-        if self.open and self.open[-1] == "script":
-            self.scripts[-1] = (self.scripts[-1][0], self.scripts[-1][1] + text)
-        elif self.open and self.open[-1] != "style":
-            self.texts.append(text)
-
-    def of(self, tag):
-        return [attrs for name, attrs in self.tags if name == tag]
-
-
-def numbers_of(outline):
-    return json.loads(next(text for attrs, text in outline.scripts if attrs.get("id") == "numbers"))
-
-
 def test_the_page_is_whole_and_accessible(html):
     outline = Outline(html)
     assert outline.open == []
@@ -362,8 +329,9 @@ def test_the_page_asks_nobody_for_anything(html):
     assert all(address.startswith("data:") for address in addresses)
     assert not outline.of("link")
     assert not outline.of("iframe")
-    assert "url(" not in page_html.asset("page.css")
-    assert "http" not in page_html.asset("page.css") + page_html.asset("page.js")
+    style, script = asset("corrbandits._shell.page", "page.css"), asset("corrbandits.stress.page", "page.js")
+    assert "url(" not in style
+    assert "http" not in style + script
     (rules,) = (a["content"] for a in outline.of("meta") if a.get("http-equiv") == "Content-Security-Policy")
     assert rules.startswith("default-src 'none'; ")
     assert "script-src 'sha256-" in rules

@@ -17,7 +17,7 @@ from corrbandits.arena.problems import Problem
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.policies import Policy
-from corrbandits.simulation.engines import Runs, engine_for, generators
+from corrbandits.simulation.engines import Advanced, Runs, engine_for, generators
 
 
 class Player(Protocol):
@@ -38,8 +38,10 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def play(given: Problem, policy: Policy, belief: Belief, horizon: int) -> Outcome:
+def play(given: Problem, policy: Policy, belief: Belief, horizon: int, advanced: Advanced = lambda _: None) -> Outcome:
     """Return how a policy on a belief plays a problem; the arm it names at the end has the largest posterior mean.
+
+    `advanced` hears of its steps, and may raise to stop it.
 
     >>> from corrbandits import Uniform
     >>> from corrbandits.arena.problems import problem
@@ -50,7 +52,7 @@ def play(given: Problem, policy: Policy, belief: Belief, horizon: int) -> Outcom
     begun = time.thread_time()
     runs = Runs(policy, belief, given.environment(), horizon, given.stream, 0, 1)
     recorded = runs.room()
-    engine_for(runs).play(runs, recorded, lambda _: None)
+    engine_for(runs).play(runs, recorded, advanced)
     seconds = (time.thread_time() - begun) / horizon
     arms, rewards = recorded["arms"][0], recorded["rewards"][0]
     named = int(belief.observe(arms, rewards).mean.argmax())

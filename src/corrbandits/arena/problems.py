@@ -12,7 +12,7 @@ import math
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, final
 
 import numpy as np
@@ -116,9 +116,10 @@ def log_uniform(rng: Random, low: float, high: float) -> float:
 
 def fitted(where: Array, means: Array, noise_sd: float) -> Problem:
     """Return a problem whose mean rewards were not drawn from any law: its prior is the one fitted to all of them."""
+    fit = cache(lambda: evidence.fit(where, np.arange(len(means)), means, mean=float(means.mean())))
 
     def prior(stretch: float) -> Array:
-        found = evidence.fit(where, np.arange(len(means)), means, mean=float(means.mean()))
+        found = fit()
         kernel = found.variance.value * Exponential(found.length.value * stretch)
         return np.asarray(kernel(where) + found.noise_variance.value * np.eye(len(means)))
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from corrbandits.cli import experiments, paper, stress
+from corrbandits.cli import arena, experiments, paper, stress
 from corrbandits.cli.study import commands as study_commands
 
 app = typer.Typer(
@@ -35,6 +35,7 @@ for command in (
     experiments.simulate,
     experiments.bounds,
     stress.stress,
+    arena.arena,
     paper.errata,
     paper.audit,
 ):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corrbandits._shell import ratios
 from corrbandits._shell.numbers import number
 from corrbandits.plots import COLOURS, DASHES, literal
 from corrbandits.stress import panels
@@ -44,7 +45,7 @@ def grids(test: StressTest) -> Figure:
         raise ValueError("heat maps need two factors that vary, each over two values or more; add values to [stress].")
     ratio = panels.bands(test)["ratio"].isel(time=-1)
     cells = [[grid.take(ratio.sel(candidate=name)) for grid in shown] for name in candidates]
-    most = panels.colour_limit([values for row in cells for values in row])
+    most = ratios.colour_limit([values for row in cells for values in row])
     with mpl.rc_context(FONT):
         figure = Figure(
             figsize=(max(LEAST_WIDTH, 2.35 * len(shown)), 2.1 * len(candidates) + 1.1), layout="constrained"
@@ -101,7 +102,7 @@ def _draw_grid(ax: Axes, grid: panels.Grid, values: NDArray[np.float64], most: f
     ax.add_collection(LineCollection(panels.borders(values), colors="black", linewidths=1.6, capstyle="projecting"))
     if values.shape[1] <= MOST_NUMBERED:
         for (row, column), value in np.ndenumerate(values):
-            _write_number(ax, column, row, panels.ratio_text(value))
+            _write_number(ax, column, row, ratios.ratio_text(value))
     if grid.nominal is not None:
         column, row = grid.nominal
         ax.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, **_GIVEN))
@@ -125,7 +126,7 @@ _GIVEN: dict[str, Any] = {"edgecolor": "black", "linewidth": 1.1, "linestyle": (
 def _colours() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("helps to hurts", list(panels.COLOURS))
+    return LinearSegmentedColormap.from_list("helps to hurts", list(ratios.COLOURS))
 
 
 def _colour_bar(figure: Figure, axes: Any, most: float, horizon: int) -> None:
@@ -135,7 +136,7 @@ def _colour_bar(figure: Figure, axes: Any, most: float, horizon: int) -> None:
     limit = np.log(most)
     scale = ScalarMappable(Normalize(-limit, limit), _colours())
     bar = figure.colorbar(scale, ax=axes, orientation="horizontal", fraction=0.04, aspect=50, pad=0.02)
-    ticks = panels.ratio_ticks(most)
+    ticks = ratios.ratio_ticks(most)
     bar.set_ticks([np.log(value) for value, _ in ticks], labels=[text for _, text in ticks])
     bar.ax.minorticks_off()
     middle = f"regret after {horizon:,} decisions ÷ that of the uninformative prior"

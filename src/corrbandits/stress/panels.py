@@ -10,13 +10,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from corrbandits._shell.numbers import number
 from corrbandits.stress.findings import TIE, verdict
 from corrbandits.stress.names import FIXED, HELD, NOMINAL, SURVIVORS, UNINFORMATIVE, candidate_name, changes
 from corrbandits.stress.priors import KINDS, Setting
@@ -28,11 +26,7 @@ if TYPE_CHECKING:
     from corrbandits.stress.result import StressTest
 
 PAIRS = (("accuracy", "confidence"), ("accuracy", "length"), ("confidence", "length"))
-# blue to orange by way of a light grey: told apart by every kind of colour vision, and dark at both ends
-COLOURS = ("#0b3c6f", "#5b8db8", "#f4f2ee", "#e39a68", "#a13c0c")
 CLOSEST = 0.13  # of an axis, between two labels
-NEAR_ONE = 0.05  # a ratio nearer to 1 is written in more digits: a rounded 1 would hide that the prior hurts
-LEAST_BOUND, MOST_BOUND, MOST_DOUBLINGS = 1.5, 1e3, 4
 
 
 @final
@@ -157,15 +151,6 @@ def name_of(data: xr.Dataset, candidate: str) -> str:
     return candidate_name(candidate, data["candidate"].values.tolist())
 
 
-def ratio_text(ratio: float) -> str:
-    """Return a ratio as its cell shows it: in two digits, or three decimals near 1.
-
-    >>> [ratio_text(x) for x in (0.254, 0.985, 1.022, 1.0, 2.345)]
-    ['0.25', '0.985', '1.022', '1', '2.3']
-    """
-    return number(round(ratio, 3), 4) if abs(ratio - 1) < NEAR_ONE else number(ratio, 2)
-
-
 def borders(ratio: NDArray[np.float64]) -> list[list[tuple[float, float]]]:
     """Return the edges between cells where the prior hurts and cells where it does not, as pairs of points (x, y).
 
@@ -179,30 +164,6 @@ def borders(ratio: NDArray[np.float64]) -> list[list[tuple[float, float]]]:
     above = np.argwhere((hurts[1:] != hurts[:-1]) & there[1:] & there[:-1]).tolist()
     upright = [[(column + 0.5, row - 0.5), (column + 0.5, row + 0.5)] for row, column in beside]
     return upright + [[(column - 0.5, row + 0.5), (column + 0.5, row + 0.5)] for row, column in above]
-
-
-def colour_limit(ratio: Sequence[Any]) -> float:
-    """Return the ratio at which colours are darkest, the same way up and down.
-
-    >>> colour_limit([np.array([[0.25, 1.0], [np.nan, 2.0]])]), colour_limit([np.array([[1.1, 0.0]])])
-    (4.0, 1.5)
-    """
-    every = np.concatenate([np.ravel(values) for values in ratio])
-    every = every[np.isfinite(every) & (every > 0)]
-    return float(np.clip(np.exp(np.abs(np.log(every)).max(initial=0.0)), LEAST_BOUND, MOST_BOUND))
-
-
-def ratio_ticks(most: float) -> list[tuple[float, str]]:
-    """Return ratios to write beside the colours, with how they are written.
-
-    >>> [text for _, text in ratio_ticks(5.0)], [text for _, text in ratio_ticks(300.0)]
-    (['1/4', '1/2', '1', '2', '4'], ['1/100', '1/10', '1', '10', '100'])
-    """
-    step = 2 if most < 2 ** (MOST_DOUBLINGS + 1) else 10
-    powers = range(1, int(np.log(most * (1 + 1e-12)) / np.log(step)) + 1)
-    up = [(float(step**n), f"{step**n:,}") for n in powers]
-    down = [(1 / value, f"1/{text}") for value, text in reversed(up)]
-    return [*down, (1.0, "1"), *up] if up else [(1 / most, number(1 / most, 2)), (1.0, "1"), (most, number(most, 2))]
 
 
 def _grid(data: xr.Dataset, across: str, up: str) -> Grid:

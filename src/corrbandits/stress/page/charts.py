@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corrbandits._shell import ratios
 from corrbandits._shell.numbers import number
+from corrbandits._shell.page.charts import AXIS, Chart, layout, numbers
 from corrbandits.plots import COLOURS
 from corrbandits.stress import panels
 from corrbandits.stress.findings import HELPS, HURTS
@@ -19,11 +21,7 @@ if TYPE_CHECKING:
 
     from corrbandits.stress.result import StressTest
 
-Chart = dict[str, Any]
-
 LINES = {"printed": (COLOURS[0], "solid"), "plain": (COLOURS[1], "dash"), "uninformative": (COLOURS[5], "dot")}
-FONT = {"family": "system-ui, sans-serif", "size": 13, "color": "#1a1a1a"}
-AXIS: Chart = {"fixedrange": True, "zeroline": False, "automargin": True, "ticks": "outside", "ticklen": 4}
 
 
 def chart_data(test: StressTest) -> Chart:
@@ -38,7 +36,7 @@ def chart_data(test: StressTest) -> Chart:
         data["time"].values.tolist(),
         band["ratio"].isel(time=-1),
     )  # the horizon's, as in the figures for print
-    most = panels.colour_limit([grid.take(last.sel(candidate=name)) for grid in grids for name in names])
+    most = ratios.colour_limit([grid.take(last.sel(candidate=name)) for grid in grids for name in names])
     maps: Chart = {}
     said: Chart = {}
     for name in names:
@@ -58,12 +56,12 @@ def _map(data: xr.Dataset, grid: panels.Grid, band: xr.Dataset, most: float) -> 
     logs, units = np.log(np.clip(values, 1e-300, None)), str(data.attrs.get("units", ""))
     cells = {
         "type": "heatmap",
-        "z": _numbers(logs),
+        "z": numbers(logs),
         "zmin": -limit,
         "zmax": limit,
-        "colorscale": [[i / (len(panels.COLOURS) - 1), colour] for i, colour in enumerate(panels.COLOURS)],
+        "colorscale": [[i / (len(ratios.COLOURS) - 1), colour] for i, colour in enumerate(ratios.COLOURS)],
         "showscale": False,
-        "text": [[panels.ratio_text(value) for value in row] for row in values],
+        "text": [[ratios.ratio_text(value) for value in row] for row in values],
         "texttemplate": "%{text}",
         "hovertext": [
             [_hover(settings[i], band.isel(setting=i), units) if i >= 0 else "not played" for i in row]
@@ -112,7 +110,7 @@ def _map_layout(data: xr.Dataset, grid: panels.Grid) -> Chart:
         }
         for side, (factor, values, digits) in sides.items()
     }
-    return {**_layout(), **axes, "plot_bgcolor": "#d9d9d9", "height": 340, "shapes": _given(grid)}
+    return {**layout(), **axes, "plot_bgcolor": "#d9d9d9", "height": 340, "shapes": _given(grid)}
 
 
 def _given(grid: panels.Grid) -> list[Chart]:
@@ -132,12 +130,12 @@ def _curve(data: xr.Dataset, curve: panels.Curve, band: xr.Dataset) -> list[Char
         colour, dash = LINES[name]
         edge = {"type": "scatter", "mode": "lines", "x": curve.x.tolist(), "line": {"width": 0}, "hoverinfo": "skip"}
         fill = {"fill": "tonexty", "fillcolor": f"{colour}40"}
-        traces += [{**edge, "y": _numbers(here["high"])}, {**edge, "y": _numbers(here["low"]), **fill}]
+        traces += [{**edge, "y": numbers(here["high"])}, {**edge, "y": numbers(here["low"]), **fill}]
         mean, low, high = ([number(v, 4) for v in here[part].values] for part in ("mean", "low", "high"))
         text = [f"{panels.name_of(data, name)}: {m} ({a} to {b})" for m, a, b in zip(mean, low, high, strict=True)]
         style = {"mode": "lines+markers", "line": {"color": colour, "dash": dash, "width": 2}, "marker": {"size": 6}}
         shown = {"hovertext": text, "hovertemplate": "%{hovertext}<extra></extra>"}
-        traces.append({"type": "scatter", "x": curve.x.tolist(), "y": _numbers(here["mean"]), **style, **shown})
+        traces.append({"type": "scatter", "x": curve.x.tolist(), "y": numbers(here["mean"]), **style, **shown})
     return traces
 
 
@@ -154,42 +152,19 @@ def _curve_layout(data: xr.Dataset, curve: panels.Curve) -> Chart:
     }
     y = {**AXIS, "title": {"text": escape(f"mean regret ({units})" if units else "mean regret")}, "rangemode": "tozero"}
     y |= {"gridcolor": "#dddddd", "separatethousands": True, "exponentformat": "none"}
-    return {**_layout(), "xaxis": x, "yaxis": y, "height": 300, "hovermode": "closest"}
-
-
-def _layout() -> Chart:
-    return {
-        "font": FONT,
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "showlegend": False,
-        "dragmode": False,
-        "paper_bgcolor": "white",
-        "plot_bgcolor": "white",
-        "hoverlabel": {"bgcolor": "white", "font": {"color": "#1a1a1a"}, "align": "left"},
-    }
+    return {**layout(), "xaxis": x, "yaxis": y, "height": 300, "hovermode": "closest"}
 
 
 def _said(grids: list[panels.Grid], name: str, time: str, band: xr.Dataset) -> str:
     """Return in a sentence what the maps of one choice show."""
     settings = np.unique(np.concatenate([grid.settings.ravel() for grid in grids] or [np.zeros(0, dtype=int)]))
     here = band.isel(setting=settings[settings >= 0])
-    verdicts, ratios = here["verdict"].values.tolist(), here["ratio"].values[np.isfinite(here["ratio"].values)]
+    verdicts, found = here["verdict"].values.tolist(), here["ratio"].values[np.isfinite(here["ratio"].values)]
     begin = f"{name.capitalize()}, after {int(time):,} decisions"
-    if not ratios.size:
+    if not found.size:
         return f"{begin}: nothing to compare."
     counts = " and ".join(f"{what} at {verdicts.count(what)}" for what in (HELPS, HURTS))
     return (
-        f"{begin}: it {counts} of {sum(map(bool, verdicts))} settings; its regret is {panels.ratio_text(ratios.min())} "
-        f"to {panels.ratio_text(ratios.max())} times that of the uninformative prior."
+        f"{begin}: it {counts} of {sum(map(bool, verdicts))} settings; its regret is {ratios.ratio_text(found.min())} "
+        f"to {ratios.ratio_text(found.max())} times that of the uninformative prior."
     )
-
-
-def _numbers(values: Any) -> Any:
-    """Return numbers as lists, None where there is none: JSON knows no NaN.
-
-    >>> _numbers([[1.0, np.nan]])
-    [[1.0, None]]
-    """
-    if np.ndim(values):
-        return [_numbers(value) for value in np.asarray(values)]
-    return float(values) if np.isfinite(values) else None

@@ -1,0 +1,141 @@
+"""Write the page on the arena from the games of a report.
+
+python docs/arena.py FOLDER
+
+FOLDER is what `corrbandits arena --out FOLDER` has written. Its table goes into arena.json beside the page, without
+what the page does not show; the page and its pictures are made of that file alone.
+"""
+
+import argparse
+import json
+import math
+from pathlib import Path
+
+from corrbandits import plots
+from corrbandits._shell.numbers import number
+from corrbandits.arena import figures
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, WRONG, Contestant
+from corrbandits.arena.problems import VERSION
+from corrbandits.arena.results import Results
+from corrbandits.arena.sentences import middle, sentences
+from corrbandits.arena.standings import TOGETHER, Standing, standings
+
+HERE = Path(__file__).parent
+PAGE, DATA = HERE / "arena.md", HERE / "arena.json"
+BEGIN, END = "<!-- report -->\n", "<!-- end of report -->\n"
+DIGITS = 4
+PAPERS = (Contestant("UCL a=1", EVERYTHING), Contestant("CorrelatedUCL", EVERYTHING))
+
+
+def kept(rows, seed):
+    """Return the table as plain data: all contestants over all families, those told nothing or all in each."""
+    chosen = [row for row in rows if row.family in TOGETHER or row.told not in WRONG]
+    values = [[_short(value) for value in row] for row in chosen]
+    return {"problems": VERSION, "seed": seed, "columns": list(Standing._fields), "rows": values}
+
+
+def read(data):
+    """Return the table from plain data."""
+    return [Standing(*(math.nan if value is None else value for value in row)) for row in data["rows"]]
+
+
+def _short(value):
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def report(data):
+    """Return the part of the page that shows the numbers."""
+    rows = read(data)
+    horizons = sorted({row.horizon for row in rows})
+    parts = [
+        *(f"- {sentence}" for sentence in sentences(rows)),
+        "\n![Ratios over all families, told nothing and told everything](arena-leaderboard.png)",
+        *(f"\n### After {t:,} decisions\n\n{leaderboard(rows, t)}" for t in horizons),
+        f"\n## Family by family\n\nAfter {middle(horizons):,} decisions:\n\n{by_family(rows, middle(horizons))}",
+        "\n![Ratios in each family](arena-families.png)",
+        f"\nSeed {data['seed']}, version {data['problems']} of the problems.",
+    ]
+    return "\n".join(parts)
+
+
+def leaderboard(rows, horizon):
+    """Return the table of all who were told nothing or everything, over all families."""
+    group = figures.group_of(rows)
+    found = {row.contestant: row for row in rows if (row.horizon, row.family) == (horizon, group)}
+    heads = ("contestant", "ratio", "at worst", "won", "price of ignorance", "than the default", "p", "ms per decision")
+    who = [one for one in figures.ranked(rows, (NOTHING, EVERYTHING), horizon, group) if one in found]
+    return _table(heads, [_cells(found[one]) for one in who])
+
+
+def _cells(row):
+    bold = "**" if row.contestant == DEFAULT else ""
+    interval = "" if math.isnan(row.ratio_low) else f" ({number(row.ratio_low)} to {number(row.ratio_high)})"
+    compared = "" if row.contestant == DEFAULT else f"{100 * row.difference:+,.0f} %"
+    p = "" if math.isnan(row.p) else "< 0.001" if row.p < 1e-3 else f"{row.p:.3f}"
+    worst = f"{number(row.worst)} ({row.worst_family})"
+    name = f"{bold}{_plain(figures.name_of(row.contestant))}{bold}"
+    price = "" if math.isnan(row.price) else number(row.price)
+    return name, number(row.ratio) + interval, worst, f"{row.won:.0%}", price, compared, p, number(1e3 * row.seconds)
+
+
+def by_family(rows, horizon):
+    """Return a table of families: the default beside the paper's rules told everything, and how sure its rivals are."""
+    found = {(row.family, row.contestant): row for row in rows if row.horizon == horizon}
+    names = [row.family for row in rows if (row.horizon, row.contestant) == (horizon, DEFAULT)]
+    lines = []
+    for name in (name for name in names if name not in TOGETHER):
+        default = found[name, DEFAULT]
+        interval = (
+            "" if math.isnan(default.ratio_low) else f" ({number(default.ratio_low)} to {number(default.ratio_high)})"
+        )
+        papers = [number(found[name, one].ratio) if (name, one) in found else "" for one in PAPERS]
+        rivals = [
+            row for (family, one), row in found.items() if family == name and one.told == NOTHING and one != DEFAULT
+        ]
+        best = min(rivals, key=lambda row: row.difference, default=None)
+        nearest = "" if best is None else f"{_plain(best.rule)} ({100 * best.difference:+,.0f} %)"
+        lines.append((name, f"{default.games:,}", number(default.ratio) + interval, *papers, nearest))
+    heads = (
+        "family",
+        "problems",
+        _plain(figures.name_of(DEFAULT)),
+        *map(figures.name_of, PAPERS),
+        "best rival told nothing",
+    )
+    return _table(heads, lines)
+
+
+def _table(heads, rows):
+    lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _plain(text):
+    """Return a name that comes from a file as text that begins no markup."""
+    return "".join(f"\\{letter}" if letter in "\\*_$<>|^`~[]#&" else letter for letter in text.replace("\n", " "))
+
+
+def written(page, data):
+    """Return the page with the report between its marks."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n{report(data)}\n\n{END}{rest.split(END)[1]}"
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="what `corrbandits arena` has written")
+    parser.add_argument("--docs", type=Path, default=HERE, help="the folder of the page")
+    options = parser.parse_args(arguments)
+    results = Results(options.folder)
+    data = kept(standings(results.games()), results.seed)
+    (options.docs / DATA.name).write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
+    place = options.docs / PAGE.name
+    place.write_text(written(place.read_text(encoding="utf-8"), data), encoding="utf-8")
+    plots.save(figures.leaderboard(read(data)), options.docs / "arena-leaderboard.png")
+    plots.save(figures.families(read(data)), options.docs / "arena-families.png")
+
+
+if __name__ == "__main__":
+    main()

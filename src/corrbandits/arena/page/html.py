@@ -1,0 +1,123 @@
+"""The page of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.metadata import version
+
+import numpy as np
+
+from corrbandits._shell.numbers import number
+from corrbandits._shell.page.html import about, asset, chart, choice, document, every_number, said, section, table
+from corrbandits.arena.contestants import DEFAULT
+from corrbandits.arena.figures import name_of
+from corrbandits.arena.page.charts import TOLD, chart_data, compared, with_interval
+from corrbandits.arena.problems import VERSION
+from corrbandits.arena.sentences import middle, sentences
+from corrbandits.arena.standings import TOGETHER, Standing, to_csv
+
+TITLE = "Who loses least"
+HEADS = (
+    "contestant",
+    "ratio",
+    "at worst",
+    "problems won",
+    "price of ignorance",
+    "than the default",
+    "regret",
+    "simple regret",
+    "ms per decision",
+)
+
+
+def render(rows: Sequence[Standing], seed: int) -> str:
+    """Return the report as one HTML file; the same table gives the same page."""
+    horizons = sorted({row.horizon for row in rows})
+    parts = [
+        "<p>Rules and beliefs against each other, on problems whose truth is known.</p>",
+        section("In short", said(sentences(rows))),
+        section("Over all families", _leaderboard(rows, horizons)),
+        section("Family by family", _families()),
+        section("How it was computed", _about(rows, seed)),
+        section("Every number", every_number(to_csv(rows), "arena.csv")),
+    ]
+    return document(TITLE, parts, chart_data(rows), asset(__package__, "page.js"))
+
+
+def _leaderboard(rows: Sequence[Standing], horizons: Sequence[int]) -> str:
+    values = [(str(t), f"{t:,}") for t in horizons]
+    tables = (f'<div data-horizon="{t}">{_tables(rows, t)}</div>' for t in horizons)
+    return (
+        "<p>The ratio is the regret over that of the best rule told the right prior, in geometric mean over families. "
+        "It is at worst so large in the family named. Problems won are those on which nobody who was told the same "
+        "lost less. The price of ignorance is the regret over that of the same rule told everything. "
+        f"{escape(name_of(DEFAULT))}, is the default; others lost so much more or less than it on the same problems "
+        "and the same noise, with 95 % intervals and p-values corrected for the number of contestants. Regrets are in "
+        "deviations of a problem's mean rewards. Orange: told nothing; blue: told everything.</p>\n"
+        + choice("horizon", "After how many decisions", values, str(middle(horizons)))
+        + "\n<noscript><p>The figures need JavaScript; all numbers are in the tables.</p></noscript>\n"
+        + chart("leaderboard", "Ratio of each contestant with its interval")
+        + "\n".join(tables)
+    )
+
+
+def _tables(rows: Sequence[Standing], horizon: int) -> str:
+    """Return the tables of one horizon: a group of families, and of contestants, at a time."""
+    found = []
+    for group in TOGETHER:
+        for name, told in TOLD.items():
+            here = [row for row in rows if (row.horizon, row.family) == (horizon, group) and row.told in told]
+            if here:
+                cells = [_cells(row) for row in sorted(here, key=lambda row: (np.isnan(row.ratio), row.ratio))]
+                title = f"Told {name}, {group}, after {horizon:,} decisions"
+                found.append(f"<h3>{escape(title)}</h3>\n{table(HEADS, cells, title, 'fit')}")
+    return "\n".join(found)
+
+
+def _cells(row: Standing) -> list[str]:
+    return [
+        name_of(row.contestant),
+        with_interval(row.ratio, row.ratio_low, row.ratio_high),
+        f"{number(row.worst)} ({row.worst_family})" if row.worst_family else number(np.nan),
+        f"{row.won:.0%}",
+        number(row.price),
+        "it is the default" if row.contestant == DEFAULT else compared(row),
+        with_interval(row.regret, row.regret_low, row.regret_high),
+        with_interval(row.simple, row.simple_low, row.simple_high),
+        number(1e3 * row.seconds),
+    ]
+
+
+def _families() -> str:
+    values = [(name, f"told {name}") for name in TOLD]
+    return (
+        "<p>The same ratio in each family, at the horizon chosen above: blue cells lost less than the best rule told "
+        "the right prior, brown ones more. Grey was not played. Point at a cell for regrets and comparisons.</p>\n"
+        + choice("told", "Contestants", values, "nothing")
+        + chart("families", "Heat map of the ratio, contestants against families", wide=True)
+    )
+
+
+def _about(rows: Sequence[Standing], seed: int) -> str:
+    families = list(dict.fromkeys(row.family for row in rows if row.family not in TOGETHER))
+    games: Mapping[str, int] = {
+        name: max(row.games for row in rows if row.family == name) for name in families
+    }  # who played least is seen in the table
+    return about(
+        {
+            "problems": ", ".join(f"{name} ({n:,})" for name, n in games.items())
+            + f"; version {VERSION} of the families",
+            "seed": f"{seed}, not one that anything was tuned on",
+            "noise": "of each decision the same number for all who play a problem",
+            "told everything": "the prior that mean rewards were drawn from; on fields and the paper's surface, one "
+            "fitted to all of them",
+            "told nothing": "where the arms lie, and nothing else",
+            "best rule": "of those told the right prior the one that lost least on tuning seeds, in each family",
+            "bands": "95 % intervals over problems, which are drawn independently; families have equal weights",
+            "p-values": "paired t-tests, corrected by Holm's method: over all families for the number of contestants, "
+            "in single families for that of contestants told nothing times families",
+            "time": "of the processor, setting up the belief included; the median of all games",
+            "version": f"corrbandits {version('corrbandits')}",
+        }
+    )

@@ -1,0 +1,126 @@
+"""What a report says in words, from its table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from corrbandits._shell.numbers import number
+from corrbandits._shell.ratios import ratio_text
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, Contestant
+from corrbandits.arena.fields import FIELD
+from corrbandits.arena.standings import FIELDS, TOGETHER, Standing
+
+SURE, NEAR = 0.05, 1.05
+PAPERS = ("UCL a=1", "CorrelatedUCL")
+
+
+def sentences(rows: Sequence[Standing]) -> list[str]:
+    """Return what was found, the sentence to remember first.
+
+    That is of 200 decisions, or of the horizon nearest to it, which is spoken of in full; the others follow in brief.
+    """
+    horizons = sorted({row.horizon for row in rows})
+    first = middle(horizons)
+    found = [*_on(first, rows, brief=False), *(t for other in horizons if other != first for t in _on(other, rows))]
+    return found or [f"{DEFAULT.rule} told nothing, which others are compared with, did not play."]
+
+
+def middle(horizons: Sequence[int]) -> int:
+    """Return the horizon that a report begins with: 200, or the nearest.
+
+    >>> middle([50, 1_000])
+    50
+    """
+    return min(horizons, key=lambda t: abs(math.log(t / 200)))
+
+
+Found = dict[tuple[str, Contestant], Standing]
+
+
+def _on(horizon: int, rows: Sequence[Standing], *, brief: bool = True) -> list[str]:
+    here = {(row.family, row.contestant): row for row in rows if row.horizon == horizon}
+    groups = [group for group in TOGETHER if (group, DEFAULT) in here]
+    return [text for group in groups for text in _of_group(horizon, group, here, brief=brief)]
+
+
+def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str]:
+    default, is_fields = here[group, DEFAULT], group == FIELDS
+    families = [name for name, one in here if one == DEFAULT and name not in TOGETHER]
+    families = [name for name in families if name.startswith(FIELD) == is_fields]
+    number_of = _counted(len(families), *(("real field", "real fields") if is_fields else ("family", "families")))
+    prior = "a prior fitted to all rewards" if is_fields else "the right prior"
+    said = [
+        f"After {horizon:,} decisions, {DEFAULT.rule} told nothing has lost {_ratio(default)} times what the best rule "
+        f"told {prior} has lost, in geometric mean over {number_of}; at worst {ratio_text(default.worst)} times, in "
+        f"{default.worst_family}."
+    ]
+    if brief:
+        return said
+    told = [
+        f"{rule} in {sum(_loses_less(here, family, Contestant(rule, EVERYTHING)) for family in families)}"
+        for rule in PAPERS
+        if (group, Contestant(rule, EVERYTHING)) in here
+    ]
+    if told:
+        less = " and than ".join(told)
+        said.append(f"It lost less than these rules told everything: than {less} of {number_of}.")
+    return [
+        *said,
+        *_rivals(group, families, here),
+        *_same_rule_told_everything(group, families, here),
+    ]
+
+
+def _loses_less(here: Found, family: str, other: Contestant) -> bool:
+    row = here.get((family, other))
+    return row is not None and row.difference > 0
+
+
+def _rivals(group: str, families: Sequence[str], here: Found) -> list[str]:
+    """Return how those did who were told nothing either."""
+    rows = [row for (family, one), row in here.items() if family == group and one.told == NOTHING and one != DEFAULT]
+    if not rows:
+        return []
+    more = [row for row in rows if row.p < SURE and row.difference > 0]
+    less = [row.rule for row in rows if row.p < SURE and row.difference < 0]
+    apart = sum(
+        row.p < SURE and row.difference < 0
+        for (family, one), row in here.items()
+        if family in families and one.told == NOTHING and one != DEFAULT
+    )
+    sure = f"; significantly less: {', '.join(less)}" if less else ", and none significantly less"
+    return [
+        f"Of {_counted(len(rows), 'rival', 'rivals')} told nothing {len(more)} lost significantly "
+        f"more over {group}{sure}. In single ones a rival lost significantly less {_times(apart)}."
+    ]
+
+
+def _same_rule_told_everything(group: str, families: Sequence[str], here: Found) -> list[str]:
+    least: dict[str, float] = {}
+    for (family, one), row in here.items():
+        if one.told == EVERYTHING:
+            least[family] = min(row.regret, least.get(family, math.inf))
+    same = Contestant(DEFAULT.rule, EVERYTHING)
+    played = [family for family in families if (family, same) in here]
+    if not played:
+        return []
+    near = sum(here[family, same].regret <= NEAR * least[family] for family in played)
+    return [
+        f"{DEFAULT.rule} told everything is the best or within 5 % of the best rule told everything "
+        f"in {near} of {len(played)}; not to be told costs it {number(here[group, DEFAULT].price, 3)} times the regret."
+    ]
+
+
+def _ratio(row: Standing) -> str:
+    if math.isnan(row.ratio_low):
+        return ratio_text(row.ratio)
+    return f"{number(row.ratio, 3)} ({number(row.ratio_low, 3)} to {number(row.ratio_high, 3)})"
+
+
+def _counted(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
+
+
+def _times(n: int) -> str:
+    return {0: "never", 1: "once"}.get(n, f"{n} times")

@@ -1,0 +1,130 @@
+"""The command `corrbandits arena`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from corrbandits.cli.options import Out, Threads, saying_what_is_saved
+
+if TYPE_CHECKING:
+    from corrbandits.arena.problems import Make
+    from corrbandits.arena.standings import Standing
+
+HORIZONS, PROBLEMS = "50,200,1000,10000", 200
+QUICK_HORIZONS, QUICK_PROBLEMS = "50,200", 12
+SHORTEST = 10
+
+
+def arena(
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help=f"{QUICK_PROBLEMS} problems of each family, horizons {QUICK_HORIZONS}: minutes."),
+    ] = False,
+    families: Annotated[str | None, typer.Option(help="Only these, apart by commas, such as chain,clusters.")] = None,
+    horizons: Annotated[
+        str | None, typer.Option(help=f"Decisions in a game, apart by commas; {HORIZONS} if left out.")
+    ] = None,
+    problems: Annotated[
+        int | None,
+        typer.Option(min=0, help=f"Problems of each family, {PROBLEMS} if left out; 0 for a report of what is there."),
+    ] = None,
+    fields: Annotated[
+        Path | None,
+        typer.Option(help="Folder of real fields to play too: CSV files with x, y (or row, col) and yield."),
+    ] = None,
+    out: Out = Path("results/arena"),
+    threads: Threads = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the problems; if left out, drawn and written down.")
+    ] = None,
+) -> None:
+    """Play rules and beliefs against each other on many problems.
+
+    Writes arena.csv and .html, arena-leaderboard, arena-families and arena-wrongly (.png, .pdf), and prints who lost
+    least. Every game is kept in games.csv: after a kill or Ctrl-C the same command goes on where it was, and games
+    that another program adds there are reported too. Without --quick it takes a night.
+    """
+    from corrbandits._shell import outputs
+    from corrbandits.arena.campaign import Campaign, run
+    from corrbandits.arena.files import write
+    from corrbandits.arena.results import Results
+    from corrbandits.arena.standings import standings
+
+    number = (QUICK_PROBLEMS if quick else PROBLEMS) if problems is None else problems
+    campaign = Campaign(
+        _families(families, fields), _horizons(horizons or (QUICK_HORIZONS if quick else HORIZONS)), number
+    )
+    results = Results(out, seed)
+    with saying_what_is_saved(out):
+        run(campaign, results, threads=threads or os.cpu_count() or 1)
+        rows = standings(results.games())
+        if not rows:
+            raise ValueError(f"a report needs games, but there are none in {out}. Give --problems 1 or more.")
+        with outputs.results(out) as files:
+            write(files, rows, results.seed)
+    _print(rows, results.seed)
+    typer.echo(f"arena (.csv, .html) and figures (.png, .pdf) are in {out}/")
+
+
+def _families(names: str | None, fields: Path | None) -> Mapping[str, Make]:
+    """Return the families that are asked for: all of them and all fields, or those named."""
+    from corrbandits._shell.texts import near
+    from corrbandits.arena import fields as real
+    from corrbandits.arena.problems import FAMILIES
+
+    known = {**FAMILIES, **(real.families(fields) if fields is not None else {})}
+    asked = list(known) if names is None else [name.strip() for name in names.split(",")]
+    for name in asked:
+        if name not in known:
+            meant = "".join(f" Did you mean {one!r}?" for one in near(name, known))
+            raise ValueError(f"--families must be of {', '.join(known)}, got {name!r:.60}.{meant}")
+    return {name: known[name] for name in asked}
+
+
+def _horizons(text: str) -> list[int]:
+    """Return the horizons that are asked for.
+
+    >>> _horizons("50, 200")
+    [50, 200]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and int(part) >= SHORTEST for part in parts):
+        raise ValueError(
+            f"--horizons must be whole numbers from {SHORTEST}, got {text!r:.60}. Put commas between several, as in "
+            f"{QUICK_HORIZONS}."
+        )
+    return sorted({int(part) for part in parts})
+
+
+def _print(rows: Sequence[Standing], seed: int) -> None:
+    """Print what was found, and who was told nothing or everything at the middle horizon."""
+    from corrbandits._shell import terminal
+    from corrbandits._shell.numbers import number
+    from corrbandits.arena.contestants import EVERYTHING, NOTHING
+    from corrbandits.arena.figures import group_of, name_of, ranked
+    from corrbandits.arena.sentences import middle, sentences
+
+    horizon, group = middle(sorted({row.horizon for row in rows})), group_of(rows)
+    found = {row.contestant: row for row in rows if (row.horizon, row.family) == (horizon, group)}
+    cells = [
+        (
+            name_of(one),
+            number(found[one].ratio),
+            number(found[one].worst),
+            f"{found[one].won:.0%}",
+            number(found[one].regret),
+            number(found[one].simple),
+            number(1e3 * found[one].seconds),
+        )
+        for one in ranked(rows, (NOTHING, EVERYTHING), horizon, group)
+        if one in found
+    ]
+    heads = "contestant", "ratio", "at worst", "won", "regret", "simple regret", "ms per decision"
+    title = f"After {horizon:,} decisions, {group}, seed {seed}"
+    terminal.say(sentences(rows))
+    terminal.show(["", terminal.table(heads, cells, title=title), ""], terminal.console())

@@ -1,0 +1,71 @@
+"""The command `corrbandits arena`."""
+
+import csv
+
+import pytest
+
+from corrbandits.arena.results import Results
+from tests.support.commands import corrbandits
+
+SMALL = ("--horizons", "10", "--problems", "1", "--seed", "7", "--threads", "1")
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("arena")
+    rows = [f"{x},{y},{20 + x - y + (x * y) % 3}" for x in range(5) for y in range(6)]
+    (folder / "fields").mkdir()
+    (folder / "fields" / "meadow.csv").write_text("\n".join(["x,y,yield", *rows]) + "\n", encoding="utf-8")
+    asked = ("--families", "chain, field meadow", "--fields", "fields", "--out", "out")
+    return folder, corrbandits("arena", *asked, *SMALL, cwd=folder)
+
+
+def test_it_writes_a_table_a_page_and_figures_and_says_who_lost_least(played):
+    folder, done = played
+    assert done.returncode == 0, done.stderr
+    assert "After 10 decisions, Gittins told nothing has lost" in done.stdout
+    assert "1 real field" in done.stdout
+    assert "seed 7" in done.stdout
+    made = {path.name for path in (folder / "out").iterdir()}
+    pictures = {f"arena-{name}.{end}" for name in ("leaderboard", "families", "wrongly") for end in ("png", "pdf")}
+    assert made == {"arena.json", "games.csv", "arena.csv", "arena.html", *pictures}
+    with (folder / "out" / "arena.csv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert {row["family"] for row in table} == {"all families", "all fields", "chain", "field meadow"}
+    assert "told nothing" in done.stdout
+
+
+def test_games_that_another_program_added_are_reported(played):
+    folder, _ = played
+    results = Results(folder / "out")
+    results.add([results.games()[0]._replace(rule="A peer", told="nothing", regret=1.0)])
+    done = corrbandits("arena", "--problems", "0", "--horizons", "10", "--out", "out", cwd=folder)
+    assert "A peer, told nothing" in done.stdout
+    assert "A peer, told nothing" in (folder / "out" / "arena.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("--seed", "1500"), "the seed of a report must not be from 1000 to 1999, which rules are tuned on, got 1500"),
+        (("--families", "chian"), "got 'chian'. Did you mean 'chain'?"),
+        (("--horizons", "5"), "--horizons must be whole numbers from 10, got '5'"),
+        (("--horizons", "50;200"), "got '50;200'. Put commas between several, as in 50,200"),
+        (("--fields", "nowhere"), "fields must be a folder of CSV files, got 'nowhere'"),
+        (("--problems", "0"), "a report needs games, but there are none in out"),
+    ],
+)
+def test_a_slip_is_refused_with_what_to_do(asked, message, tmp_path):
+    done = corrbandits("arena", *asked, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert not (tmp_path / "out" / "games.csv").exists()
+
+
+def test_another_seed_is_not_mixed_in(played):
+    folder, _ = played
+    done = corrbandits("arena", "--seed", "8", "--out", "out", cwd=folder)
+    assert done.returncode == 2
+    assert "out has games of seed 7, got 8. Leave the seed out, or name another folder." in " ".join(
+        done.stderr.split()
+    )

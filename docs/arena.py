@@ -54,7 +54,6 @@ def report(data):
         "\n![Ratios over all families, told nothing and told everything](arena-leaderboard.png)",
         *(f"\n### After {t:,} decisions\n\n{leaderboard(rows, t)}" for t in horizons),
         f"\n## Family by family\n\nAfter {middle(horizons):,} decisions:\n\n{by_family(rows, middle(horizons))}",
-        "\n![Ratios in each family](arena-families.png)",
         f"\nSeed {data['seed']}, version {data['problems']} of the problems.",
     ]
     return "\n".join(parts)
@@ -134,7 +133,6 @@ def main(arguments=None):
     place = options.docs / PAGE.name
     place.write_text(written(place.read_text(encoding="utf-8"), data), encoding="utf-8")
     plots.save(figures.leaderboard(read(data)), options.docs / "arena-leaderboard.png")
-    plots.save(figures.families(read(data)), options.docs / "arena-families.png")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import corrbandits as cb
 from corrbandits import plots
 from corrbandits._shell.numbers import number
 from corrbandits._shell.page.html import asset, embedded
+from corrbandits._shell.ratios import ratio_text
 from corrbandits.stress import StressTest, figures, panels
 from corrbandits.stress.names import NOMINAL, axis_label, changes
 from corrbandits.stress.page import html as page_html

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from corrbandits._shell.numbers import number
-from corrbandits._shell.ratios import ratio_text
 from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, Contestant
 from corrbandits.arena.fields import FIELD
 from corrbandits.arena.standings import FIELDS, TOGETHER, Standing
@@ -52,7 +51,7 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     prior = "a prior fitted to all rewards" if is_fields else "the right prior"
     said = [
         f"After {horizon:,} decisions, {DEFAULT.rule} told nothing has lost {_ratio(default)} times what the best rule "
-        f"told {prior} has lost, in geometric mean over {number_of}; at worst {ratio_text(default.worst)} times, in "
+        f"told {prior} has lost, in geometric mean over {number_of}; at worst {number(default.worst, 3)} times, in "
         f"{default.worst_family}."
     ]
     if brief:
@@ -114,7 +113,7 @@ def _same_rule_told_everything(group: str, families: Sequence[str], here: Found)
 
 def _ratio(row: Standing) -> str:
     if math.isnan(row.ratio_low):
-        return ratio_text(row.ratio)
+        return number(row.ratio, 3)
     return f"{number(row.ratio, 3)} ({number(row.ratio_low, 3)} to {number(row.ratio_high, 3)})"
 
 

@@ -1,0 +1,50 @@
+"""The page on the arena: its numbers are those of the file beside it, which a command writes from a folder of games."""
+
+import json
+
+import numpy as np
+from matplotlib.image import imread
+
+from corrbandits import plots
+from corrbandits.arena import figures
+from corrbandits.arena.contestants import contestants
+from corrbandits.arena.problems import TUNING, VERSION
+from corrbandits.arena.results import Game, Results
+from tests.support import ROOT, script
+
+ARENA = script("docs/arena.py")
+DATA = json.loads((ROOT / "docs" / "arena.json").read_text(encoding="utf-8"))
+
+
+def test_the_page_shows_what_was_measured(tmp_path):
+    page = ARENA.PAGE.read_text(encoding="utf-8")
+    assert ARENA.written(page, DATA) == page, "run: python docs/arena.py FOLDER"
+    assert DATA["problems"] == VERSION
+    assert DATA["seed"] not in TUNING
+    plots.save(figures.leaderboard(ARENA.read(DATA)), tmp_path / "drawn.png")
+    drawn, kept = imread(tmp_path / "drawn.png"), imread(ROOT / "docs" / "arena-leaderboard.png")
+    assert drawn.shape == kept.shape
+    assert np.abs(drawn - kept).mean() < 0.01  # another build of the same fonts may shift a pixel
+
+
+def test_the_command_makes_the_page_of_a_folder(tmp_path):
+    rng, results = np.random.default_rng(0), Results(tmp_path / "games", seed=7)
+    results.add(
+        Game(family, number, 50, *one, 5 + 5 * rng.random(), rng.random(), 1e-3)
+        for one in [*contestants(50, 100), ("a|peer_", "nothing")]
+        for family in ("chain", "trend")
+        for number in range(3)
+    )
+    (tmp_path / "arena.md").write_text(f"before\n{ARENA.BEGIN}what was there\n{ARENA.END}after\n", encoding="utf-8")
+    ARENA.main([str(tmp_path / "games"), "--docs", str(tmp_path)])
+    text = (tmp_path / "arena.md").read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "what was there" not in text
+    assert str(tmp_path) not in text
+    assert "| a\\|peer\\_, told nothing |" in text
+    assert "| chain | 3 |" in text
+    assert "Seed 7, version" in text
+    data = json.loads((tmp_path / "arena.json").read_text(encoding="utf-8"))
+    assert {row[1] for row in data["rows"]} == {"all families", "chain", "trend"}
+    assert (tmp_path / "arena-leaderboard.png").exists()

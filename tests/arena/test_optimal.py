@@ -132,6 +132,14 @@ def test_what_decisions_fall_short_of_adds_up_to_the_simulated_regret(rule):
     assert short.sum(axis=1).std() < regret.std() / 3
 
 
+def test_a_finer_grid_changes_what_decisions_fall_short_of_by_less_than_the_bounds_are_apart():
+    belief = prior(0.1 * np.eye(2) + 0.9)
+    arms, rewards = optimal.played(cb.Gittins(20), belief, belief.draws(np.random.default_rng(6), 100).T, 20)
+    coarse, fine = (Optimum(belief, 20, nodes) for nodes in (41, 81))
+    changed = fine.excess(arms, rewards).sum(axis=1).mean() - coarse.excess(arms, rewards).sum(axis=1).mean()
+    assert abs(changed) < (coarse.high - coarse.low) / 3
+
+
 def test_the_expectation_of_the_largest():
     draws = np.random.default_rng(0).multivariate_normal([0.3, 0.0, -0.2], THREE, size=400_000)
     for mean, covariance, sample in (([0.3, 0.0], TWO, None), ([0.3, 0.0, -0.2], THREE, draws)):

@@ -36,6 +36,7 @@ from corrbandits.policies import EpsilonGreedy as EpsilonGreedy
 from corrbandits.policies import Gittins as Gittins
 from corrbandits.policies import Greedy as Greedy
 from corrbandits.policies import HorizonUCL as HorizonUCL
+from corrbandits.policies import InformationDirected as InformationDirected
 from corrbandits.policies import KnowledgeGradient as KnowledgeGradient
 from corrbandits.policies import Policy as Policy
 from corrbandits.policies import Thompson as Thompson

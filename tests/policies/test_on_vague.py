@@ -10,7 +10,7 @@ from corrbandits.policies import RULES
 WHERE = np.array([0.0, 0.7, 1.5, 2.1, 3.4, 5.0, 5.3])
 TRUTH = np.array([20.0, 21.0, 22.5, 22.0, 19.0, 18.0, 18.5])
 NEED_A_GAUSSIAN = {"CorrelatedUCL", "KnowledgeGradient"}
-AT_RANDOM = {"Thompson"}
+AT_RANDOM = {"InformationDirected", "Thompson"}
 KERNEL = {"length": 1.7, "kernel": "exponential", "site": 0.0, "parts": 1}
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, by_place, gaussian
 from corrbandits.policies.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
 from corrbandits.policies.horizon import Gittins, HorizonUCL
+from corrbandits.policies.information import InformationDirected
 from corrbandits.policies.recommended import Recommended, recommend
 from corrbandits.policies.ucl import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy
 
@@ -28,6 +29,7 @@ _RULES = (
     BayesUCB,
     GPUCB,
     Thompson,
+    InformationDirected,
     KnowledgeGradient,
     UCB1,
     EpsilonGreedy,
@@ -50,6 +52,7 @@ __all__ = [
     "Greedy",
     "HorizonUCL",
     "IndexPolicy",
+    "InformationDirected",
     "KnowledgeGradient",
     "LimitPolicy",
     "Policy",

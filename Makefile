@@ -5,6 +5,8 @@ READY = .venv/.ready
 BENCH_BIN = .venv-bench/bin
 BENCH_READY = .venv-bench/.ready
 BENCH ?= --out docs
+TORCH = torch==2.13.0
+TORCH_FROM = $(BENCH_BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-torch.lock
 # Processes after the first find their modules compiled, also where the shell says otherwise.
 export PYTHONDONTWRITEBYTECODE =
 # One version of a library for all Pythons, so that results do not depend on which.
@@ -49,6 +51,9 @@ lock: $(READY)  ## the lock files anew from pyproject.toml
 	@$(COMPILE) --group lock -o requirements-uv.lock
 	@$(COMPILE) pyproject.toml --group dev -o requirements.lock
 	@$(COMPILE) pyproject.toml --group bench --no-emit-package torch -o requirements-bench.lock
+	@echo '$(TORCH)' | $(COMPILE) --no-deps --no-annotate - -o requirements-torch.lock
+	@rm -rf .torch && $(BIN)/python -m pip download -q --disable-pip-version-check --no-deps -d .torch '$(TORCH)'
+	@sed -i "1a\    $$($(BIN)/python -m pip hash .torch/torch-* | tail -1) \\\\" requirements-torch.lock && rm -rf .torch
 
 clean:  ## everything that was made
 	rm -rf .venv .venv-bench docs/_build dist reproduction results .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -61,10 +66,12 @@ $(READY): pyproject.toml requirements-uv.lock requirements.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
-# The peers apart, so that none disturbs what the tests run on. Torch comes by name: which build there is depends on the machine.
-$(BENCH_READY): $(READY) requirements-bench.lock
+# The peers apart, so that none disturbs what the tests run on. Of torch, a build at hand (PIP_FIND_LINKS), such as the
+# one for processors alone, goes before the registry's; what a build for accelerators needs besides comes by name.
+$(BENCH_READY): $(READY) requirements-bench.lock requirements-torch.lock
 	@test -x $(BENCH_BIN)/python || $(PYTHON) -m venv .venv-bench
 	@$(BIN)/uv pip install -q --python $(BENCH_BIN)/python --no-deps --require-hashes -r requirements-bench.lock
-	@$(BENCH_BIN)/python -m pip install -q --disable-pip-version-check torch==2.13.0
+	@$(TORCH_FROM) --no-index 2>/dev/null || $(TORCH_FROM)
+	@$(BENCH_BIN)/python -m pip install -q --disable-pip-version-check '$(TORCH)'
 	@$(BIN)/uv pip install -q --python $(BENCH_BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@

@@ -156,12 +156,20 @@ def test_no_package_exports_a_name_that_one_of_its_modules_has():
     assert clashes == []
 
 
-def test_the_lock_file_has_hashes_and_no_address():
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("part", "least"), [("", 21), ("-bench", 21), ("-uv", 1), ("-torch", 1)])
+def test_a_lock_file_has_hashes_and_no_address(part, least):
+    lock = (ROOT / f"requirements{part}.lock").read_text(encoding="utf-8")
     assert "://" not in lock
     pins = re.findall(r"^\S+==\S+", lock, re.MULTILINE)
-    assert len(pins) > 20
+    assert len(pins) >= least
     assert lock.count("--hash=sha256:") >= len(pins)
+
+
+def test_torch_is_the_one_of_its_lock_wherever_it_is_named():
+    pinned = re.search(r"^torch==\S+", (ROOT / "requirements-torch.lock").read_text(encoding="utf-8"))[0]
+    for file in ("Makefile", "pyproject.toml"):
+        assert pinned in (ROOT / file).read_text(encoding="utf-8")
+    assert "--require-hashes -r requirements-torch.lock" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_a_place_that_cannot_be_written_is_no_error(tmp_path):

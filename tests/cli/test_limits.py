@@ -261,3 +261,18 @@ def test_an_error_among_its_own_causes_is_said_once():
     first.add_note("Noted.")
     first.__cause__, second.__cause__ = second, first
     assert _with_notes("It failed.", first) == "It failed. Noted."
+
+
+@pytest.mark.parametrize("module", ["logging", "corrbandits._shell.standard"])
+def test_an_interrupt_while_the_entrance_loads_is_one_line(module):
+    code = (
+        "import sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: raise KeyboardInterrupt\n"
+        f"sys.modules.pop({module!r}, None); sys.meta_path.insert(0, Stop())\n"
+        "from corrbandits.cli.entry import main"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr == "corrbandits: stopped. Result files are all as they were, or all new.\n"

@@ -3,29 +3,36 @@
 Exit codes: 0 done; 1 a claim of the paper or a finding was not met, or a study may not yet stop; 2 bad input or no
 room; 3 a study's database could not be reached, read or written, the message says what to do; 4 done and saved, but
 standard output could not be written; 130 stopped by Ctrl-C.
-The commands, and with them all libraries, load within `main`, so that Ctrl-C is one line from the first moment on.
+The commands, and with them all libraries, load within `main`, and what `main` needs within a `try`, so that Ctrl-C is
+one line from the first moment on.
 """
 
 from __future__ import annotations
 
-import io
-import logging
-import os
-import signal
 import sys
-import threading
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import pairwise
-from pathlib import Path
-from typing import NoReturn
-
-from corrbandits._shell.standard import UnsaidError, standard_output
-from corrbandits._shell.texts import printable
 
 STOPPED = 130
 STOPPED_WORDS = "stopped. Result files are all as they were, or all new."
+
+try:
+    import io
+    import logging
+    import os
+    import signal
+    import threading
+    import warnings
+    from collections.abc import Iterator
+    from contextlib import contextmanager
+    from itertools import pairwise
+    from pathlib import Path
+    from typing import NoReturn
+
+    from corrbandits._shell.standard import UnsaidError, standard_output
+    from corrbandits._shell.texts import printable
+except KeyboardInterrupt:
+    print(f"corrbandits: {STOPPED_WORDS}", file=sys.stderr)
+    sys.exit(STOPPED)
+
 UNREACHED = 3
 UNSAID = 4
 

@@ -24,12 +24,13 @@ from benchmarks.opponents.player import FIRST
 from benchmarks.threads import ONE_THREAD
 from benchmarks.timing import tell
 from corrbandits._shell.progress import bar
+from corrbandits.arena import fields as real
+from corrbandits.arena.contestants import DEFAULT, NOTHING
 from corrbandits.arena.playing import Outcome, play, play_step_by_step
-from corrbandits.arena.problems import FAMILIES, TUNING, Problem, problem
+from corrbandits.arena.problems import FAMILIES, TUNING, Make, Problem, problem
 from corrbandits.arena.results import Game, Key, Results
-from corrbandits.policies import Gittins
 
-OURS, NOTHING = "Gittins", "nothing"
+OURS = DEFAULT.rule
 
 LONGEST = {"BoTorch fully Bayesian qLogNEI": 40, "BoTorch fully Bayesian UCB": 40}
 """How many decisions those take at most who need seconds for each."""
@@ -50,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.arena", description=__doc__)
     parser.add_argument("--results", type=Path, metavar="DIRECTORY", required=True, help="where games are kept")
     parser.add_argument("--seed", type=int, help="that of a new folder; drawn if left out")
-    parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=list(FAMILIES), metavar="FAMILY")
+    parser.add_argument("--families", nargs="+", metavar="FAMILY", help="all of them if left out")
+    parser.add_argument("--fields", type=Path, metavar="DIRECTORY", help="real fields to play too, as CSV files")
     parser.add_argument("--problems", type=_positive, default=4, help="of each family (4)")
     parser.add_argument("--horizons", nargs="+", type=_positive, default=[40], help="decisions in a game (40)")
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS), metavar="PEER")
@@ -59,11 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         results = Results(options.results, options.seed)
         known = {game.key for game in results.games()}
+        families = _asked(options.families, _families(options.fields))
     except ValueError as error:
         parser.error(str(error))
-    wanted = games(options.families, options.problems, options.horizons, installed(options.peers))
+    wanted = games(families, options.problems, options.horizons, installed(options.peers))
     try:
-        failures = played(results, [key for key in wanted if key not in known], options.jobs)
+        failures = played(results, [key for key in wanted if key not in known], options.jobs, options.fields)
     except KeyboardInterrupt:
         tell(f"Stopped. What was played is in {results.directory}; the same command goes on from there.")
         return 130
@@ -77,6 +80,19 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r:.20}")
     return int(text)
+
+
+@cache
+def _families(fields: Path | None) -> dict[str, Make]:
+    """Return every family by its name, real fields among them."""
+    return {**FAMILIES, **(real.families(fields) if fields else {})}
+
+
+def _asked(names: list[str] | None, known: dict[str, Make]) -> list[str]:
+    for name in names or []:
+        if name not in known:
+            raise ValueError(f"--families must be of {', '.join(known)}, got {name!r:.60}.")
+    return names or list(known)
 
 
 def installed(peers: Iterable[str]) -> list[str]:
@@ -107,11 +123,11 @@ def games(families: Iterable[str], problems: int, horizons: Sequence[int], peers
     ]
 
 
-def played(results: Results, keys: Sequence[Key], jobs: int) -> list[str]:
+def played(results: Results, keys: Sequence[Key], jobs: int, fields: Path | None = None) -> list[str]:
     """Add these games to the results as they are played; return what went wrong."""
     os.environ.update(ONE_THREAD)
     failures = []
-    work = [(key, results.seed) for key in keys]
+    work = [(key, results.seed, fields) for key in keys]
     with (
         multiprocessing.get_context("spawn").Pool(min(jobs, max(len(work), 1)), _quiet) as pool,
         bar(len(work), label="playing") as show,
@@ -131,12 +147,12 @@ def _quiet() -> None:
     warnings.simplefilter("ignore")
 
 
-def game_of(work: tuple[Key, int]) -> Game | str:
+def game_of(work: tuple[Key, int, Path | None]) -> Game | str:
     """Return a game, or which one could not be played and why."""
-    key, seed = work
+    key, seed, fields = work
     try:
         _warm(key.rule)
-        return Game(*key, *outcome_of(key.rule, problem(key.family, seed, key.number), key.horizon))
+        return Game(*key, *outcome_of(key.rule, problem(key.family, seed, key.number, _families(fields)), key.horizon))
     except Exception as error:  # whatever a library raises ends this game alone
         return f"{key.rule} gave up on {key.family} {key.number}, {key.horizon} decisions: {error!r:.300}"
 
@@ -144,7 +160,7 @@ def game_of(work: tuple[Key, int]) -> Game | str:
 def outcome_of(rule: str, given: Problem, horizon: int) -> Outcome:
     """Return how our default or a peer plays a problem."""
     if rule == OURS:
-        return play(given, Gittins(horizon), given.told_nothing(), horizon)
+        return play(given, DEFAULT.policy(horizon), DEFAULT.belief(given), horizon)
     return play_step_by_step(given, PEERS[rule](given.coordinates, horizon, given.stream % 2**32), horizon)
 
 

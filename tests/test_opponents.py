@@ -134,8 +134,17 @@ def test_a_peer_that_fails_ends_its_own_game_alone(monkeypatch):
         raise RuntimeError("no convergence")
 
     monkeypatch.setitem(opponents.PEERS, "Optuna TPE", broken)
-    said = arena.game_of((Key("chain", 0, 12, "Optuna TPE", "nothing"), 7))
+    said = arena.game_of((Key("chain", 0, 12, "Optuna TPE", "nothing"), 7, None))
     assert said == "Optuna TPE gave up on chain 0, 12 decisions: RuntimeError('no convergence')"
+
+
+def test_real_fields_are_played_too(tmp_path):
+    (tmp_path / "meadow.csv").write_text("x,y,yield\n" + "".join(f"{k % 6},{k // 6},{k % 7}\n" for k in range(36)))
+    outcome = arena.game_of((Key("field meadow", 0, 12, "Optuna TPE", "nothing"), 7, tmp_path))
+    assert isinstance(outcome, Game)
+    assert outcome.regret > 0
+    with pytest.raises(SystemExit):
+        arena.main(["--results", str(tmp_path / "new"), "--families", "field wood", "--fields", str(tmp_path)])
 
 
 def test_a_seed_that_rules_are_tuned_on_is_refused(tmp_path, capsys):

@@ -133,6 +133,8 @@ class Overtaken:
 
     def __init__(self, journal, append):
         self._journal, self.append = journal, append
+        # from Python 3.12 on, isinstance() of a protocol finds nothing by __getattr__
+        self.queued, self.queue, self.leave = journal.queued, journal.queue, journal.leave
 
     def __getattr__(self, name):
         return getattr(self._journal, name)

@@ -73,7 +73,7 @@ def _cells(row):
     interval = "" if math.isnan(row.ratio_low) else f" ({number(row.ratio_low)} to {number(row.ratio_high)})"
     compared = "" if row.contestant == DEFAULT else f"{100 * row.difference:+,.0f} %"
     p = "" if math.isnan(row.p) else "< 0.001" if row.p < 1e-3 else f"{row.p:.3f}"
-    worst = f"{number(row.worst)} ({row.worst_family})"
+    worst = f"{number(row.worst)} ({row.worst_family})" if row.worst_family else ""
     name = f"{bold}{_plain(figures.name_of(row.contestant))}{bold}"
     price = "" if math.isnan(row.price) else number(row.price)
     return name, number(row.ratio) + interval, worst, f"{row.won:.0%}", price, compared, p, number(1e3 * row.seconds)

@@ -125,6 +125,19 @@ def test_fields_alone_have_figures_and_a_page_too(rows):
     assert compared(row) == "+0 %"
 
 
+def test_without_anybody_told_everything_there_is_a_report_of_differences():
+    rows = standings([game for game in games(rivals=["A peer"]) if game.told == "nothing"])
+    assert all(np.isnan(row.ratio) for row in rows)
+    page = render(rows, seed=7)
+    assert "After 200 decisions there is no ratio: the best rule told the right prior has not played." in page
+    assert "rivals told nothing" in page
+    assert (
+        figures.rules(rows, 200, ALL)[0]
+        == min((row for row in rows if (row.horizon, row.family) == (200, ALL)), key=lambda row: row.difference).rule
+    )
+    assert len(figures.leaderboard(rows).axes) == len(figures.families(rows).axes) == 2
+
+
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium here")
 def test_a_browser_draws_every_figure_under_the_page_s_own_rules(html, tmp_path):
     place = tmp_path / "page.html"

@@ -45,14 +45,16 @@ def name_of(one: Contestant) -> str:
 def ranked(rows: Sequence[Standing], told: Sequence[str], horizon: int, group: str = ALL) -> list[Contestant]:
     """Return those who were told one of these, who lost least first: at this horizon, those who did not play it last.
 
+    Where nobody told everything has played there is no ratio, and it is the difference from the default that counts.
+
     >>> row = Standing(50, ALL, "A", "nothing", 1, 1, *[2.0] * 10, "chain", *[1.0] * 7)
     >>> [one.rule for one in ranked([row, row._replace(rule="B", ratio=1.0)], ["nothing"], horizon=50)]
     ['B', 'A']
     """
-    together = [row for row in rows if row.family == group and row.told in told and not np.isnan(row.ratio)]
+    together = [row for row in rows if row.family == group and row.told in told]
     here = [row for row in together if row.horizon == horizon]
     others = [row for row in together if row.horizon != horizon]
-    ordered = [*sorted(here, key=lambda row: row.ratio), *sorted(others, key=lambda row: row.ratio)]
+    ordered = [*sorted(here, key=_loss), *sorted(others, key=_loss)]
     return list(dict.fromkeys(row.contestant for row in ordered))
 
 
@@ -68,10 +70,10 @@ def rules(rows: Sequence[Standing], horizon: int, group: str) -> list[str]:
     >>> rules([row, row._replace(rule="B", told="everything", ratio=1.0)], 50, ALL)
     ['B', 'A']
     """
-    least: dict[str, float] = {}
+    least: dict[str, tuple[float, float]] = {}
     for one in ranked(rows, (EVERYTHING,), horizon, group) + ranked(rows, (NOTHING,), horizon, group):
         here = [row for row in rows if (row.family, row.contestant) == (group, one)]
-        least[one.rule] = min(here, key=lambda row: row.horizon != horizon).ratio
+        least[one.rule] = _loss(min(here, key=lambda row: row.horizon != horizon))
     return sorted(least, key=lambda rule: least[rule])
 
 
@@ -157,6 +159,11 @@ def heat_map(rows: Sequence[Standing], horizon: int, told: Sequence[str]) -> tup
     return who, names, np.array([[found.get((one, name), np.nan) for name in names] for one in who])
 
 
+def _loss(row: Standing) -> tuple[float, float]:
+    """Return what contestants are ranked by; those without a ratio come last."""
+    return float(np.nan_to_num(row.ratio, nan=np.inf)), float(np.nan_to_num(row.difference, nan=np.inf))
+
+
 def _label(name: str) -> str:
     return literal(cut(name, LONGEST_NAME))
 
@@ -193,7 +200,8 @@ def _scale(axes: Any) -> None:
     """Give the ratio the same logarithmic axis in all panels."""
     from matplotlib.ticker import NullFormatter
 
-    low = 0.95 * min(0.9, *(float(np.min(line.get_xdata())) for ax in axes for line in ax.lines))
+    drawn = np.array([x for ax in axes for line in ax.lines for x in line.get_xdata()])
+    low = 0.95 * float(drawn.min(initial=0.9, where=np.isfinite(drawn)))
     for ax in axes:
         ax.set_xscale("log")
         ax.set_xlim(max(LEAST, low), UNTIL)

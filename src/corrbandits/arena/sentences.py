@@ -49,6 +49,9 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     families = [name for name in families if name.startswith(FIELD) == is_fields]
     number_of = _counted(len(families), *(("real field", "real fields") if is_fields else ("family", "families")))
     prior = "a prior fitted to all rewards" if is_fields else "the right prior"
+    if math.isnan(default.ratio):
+        missing = f"After {horizon:,} decisions there is no ratio: the best rule told {prior} has not played."
+        return [missing, *([] if brief else _rivals(group, families, here))]
     said = [
         f"After {horizon:,} decisions, {DEFAULT.rule} told nothing has lost {_ratio(default)} times what the best rule "
         f"told {prior} has lost, in geometric mean over {number_of}; at worst {number(default.worst, 3)} times, in "

@@ -93,7 +93,7 @@ def _families() -> str:
     values = [(name, f"told {name}") for name in TOLD]
     return (
         "<p>The same ratio in each family, at the horizon chosen above: blue cells lost less than the best rule told "
-        "the right prior, brown ones more; empty ones were not played. Point at a cell for regrets and comparisons.</p>\n"
+        "the right prior, brown ones more; empty ones were not played. Point at one for regrets and comparisons.</p>\n"
         + choice("told", "Contestants", values, "nothing")
         + chart("families", "Heat map of the ratio, contestants against families", wide=True)
     )

@@ -106,17 +106,16 @@ def _print(rows: Sequence[Standing], seed: int) -> None:
     from corrbandits._shell import terminal
     from corrbandits._shell.numbers import number
     from corrbandits.arena.contestants import EVERYTHING, NOTHING
-    from corrbandits.arena.figures import group_of, name_of, ranked
+    from corrbandits.arena.figures import group_of, ranked
     from corrbandits.arena.sentences import middle, sentences
 
     horizon, group = middle(sorted({row.horizon for row in rows})), group_of(rows)
     found = {row.contestant: row for row in rows if (row.horizon, row.family) == (horizon, group)}
     cells = [
         (
-            name_of(one),
+            *one,
             number(found[one].ratio),
             number(found[one].worst),
-            f"{found[one].won:.0%}",
             number(found[one].regret),
             number(found[one].simple),
             number(1e3 * found[one].seconds),
@@ -124,7 +123,7 @@ def _print(rows: Sequence[Standing], seed: int) -> None:
         for one in ranked(rows, (NOTHING, EVERYTHING), horizon, group)
         if one in found
     ]
-    heads = "contestant", "ratio", "at worst", "won", "regret", "simple regret", "ms per decision"
-    title = f"After {horizon:,} decisions, {group}, seed {seed}"
+    heads = "rule", "told", "ratio", "worst", "regret", "simple", "ms"  # as wide as a terminal of 80 columns
+    title = f"After {horizon:,} decisions, {group}, seed {seed}: regret, simple regret, ms per decision"
     terminal.say(sentences(rows))
-    terminal.show(["", terminal.table(heads, cells, title=title), ""], terminal.console())
+    terminal.show(["", terminal.table(heads, cells, left=2, title=title), ""], terminal.console())

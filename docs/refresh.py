@@ -3,6 +3,7 @@
 python docs/refresh.py
 """
 
+import json
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from corrbandits.arena.reliability import apart
 from corrbandits.kernels import KERNELS
 from corrbandits.paper.errata import ERRATA
 
@@ -86,12 +88,40 @@ def kernels() -> str:
     return f"Kernels are {', '.join(most)} and {last}.\n"
 
 
+def calibration() -> str:
+    """Return what statements amounted to when they were last compared with the truth, from docs/calibration.json."""
+    sys.path.insert(0, str(HERE.parent))
+    from benchmarks.calibration import ratio_in_words
+
+    data = json.loads((HERE / "calibration.json").read_text(encoding="utf-8"))
+    said = {when: "said to be enough" if when == "enough" else f"{when} rewards" for when in data["together"]}
+    heads = "stated cost | true cost | ratio | covered, all arms | covered, named best | log score | told everything"
+    lines = [f"| when | problems | {heads} |", "|---|" + "--:|" * 8]
+    for when, one in data["together"].items():
+        ratio = ratio_in_words(one)
+        costs = (
+            f"{one['cost']:.2f} | {one['true_cost']:.2f} | {ratio} | {one['covered']:.2f} | {one['best_covered']:.2f}"
+        )
+        scores = f"{one['score']:.2f} | {one['informed_score']:.2f}"
+        lines.append(f"| {said[when]} | {one['statements']:,} | {costs} | {scores} |")
+    lines += ["", "| when | said: came true ± standard error |", "|---|---|"]
+    for when, one in data["together"].items():
+        cells = (f"{b['probability']:.2f}: {b['frequency']:.2f} ± {b['error']:.2f}" for b in one["bins"])
+        lines.append(f"| {said[when]} | {', '.join(cells)} |")
+    lines += ["", "| reported apart | when | stated / true cost | covered, all arms |", "|---|---|--:|--:|"]
+    for name, times in data["families"].items():
+        for when, one in times.items() if apart(name) else ():
+            lines.append(f"| {name} | {said[when]} | {ratio_in_words(one)} | {one['covered']:.2f} |")
+    return "\n".join(lines) + f"\n\nSeed {data['seed']}, version {data['problems']} of the problems.\n"
+
+
 def parts() -> dict[str, Callable[[], str]]:
     """Return what makes the parts of pages that stand between marks, such as <!-- map --> and <!-- end of map -->."""
     sys.path.insert(0, str(HERE / "counts"))
     import house
 
-    return {"findings": findings, "kernels": kernels, "map": house.layer_map, "counts": house.counts}
+    made = {"findings": findings, "kernels": kernels, "calibration": calibration}
+    return {**made, "map": house.layer_map, "counts": house.counts}
 
 
 def with_parts(text: str) -> str:

@@ -132,7 +132,14 @@ def test_every_row_of_the_tables_points_at_code_and_tests_that_exist(page):
 
 
 @pytest.mark.parametrize(
-    "page", ["CONTRIBUTING.md", "docs/theory-and-errata.md", "docs/architecture.md", "docs/getting-started.md"]
+    "page",
+    [
+        "CONTRIBUTING.md",
+        "docs/theory-and-errata.md",
+        "docs/architecture.md",
+        "docs/getting-started.md",
+        "docs/honest-statements.md",
+    ],
 )
 def test_what_stands_between_marks_is_what_the_program_says(page):
     text = (ROOT / page).read_text(encoding="utf-8")

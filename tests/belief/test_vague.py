@@ -113,6 +113,15 @@ def test_told_everything_it_is_the_correlated_belief():
     np.testing.assert_allclose(told.noise_variance, 0.49)
 
 
+def test_one_arm_seen_is_seen_alike_by_all_parts():
+    """A reward of 2 of variance 2, half of it noise: the mean is 1, under each of several equal parts."""
+    prior = Vague(
+        coordinates=[0.0, 1.0], mean=0.0, sd=1.0, length=1.0, noise_sd=1.0, kernel="exponential", site=0.0, parts=3
+    )
+    expected = np.tile([1.0, math.exp(-1)], (3, 1))
+    np.testing.assert_allclose(prior.observe(0, 2.0).part_locations, expected, rtol=1e-9)
+
+
 def test_a_stated_prior_is_proper_before_any_reward():
     prior = Vague(coordinates=PLACES, mean=2.0, sd=3.0, noise_sd=1.0)
     np.testing.assert_allclose(prior.mean, 2.0)

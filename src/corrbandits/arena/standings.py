@@ -83,10 +83,10 @@ class Standing(NamedTuple):
 def standings(games: Iterable[Game]) -> list[Standing]:
     """Return the table: of each horizon the rows over all families, then those of each.
 
-    >>> game = Game("chain", 0, 50, "Gittins", "everything", 6.0, 0.1, 1e-5)
+    >>> game = Game("field mine", 0, 50, "Gittins", "everything", 6.0, 0.1, 1e-5)
     >>> worse = game._replace(rule="Random", regret=30.0)
     >>> [(row.family, row.rule, round(row.ratio, 9)) for row in standings([game, worse]) if row.rule == "Random"]
-    [('all families', 'Random', 5.0), ('chain', 'Random', 5.0)]
+    [('all fields', 'Random', 5.0), ('field mine', 'Random', 5.0)]
     """
     found: dict[int, dict[str, Family]] = defaultdict(lambda: defaultdict(lambda: defaultdict(dict)))
     for game in games:

@@ -1,4 +1,4 @@
-"""Write the page on the arena from the games of a report.
+"""Write the page on the arena, and the table of the page on policies, from the games of a report.
 
 python docs/arena.py FOLDER
 
@@ -22,8 +22,10 @@ from corrbandits.arena.standings import TOGETHER, Standing, standings
 
 HERE = Path(__file__).parent
 PAGE, DATA = HERE / "arena.md", HERE / "arena.json"
+CHOOSING = HERE / "choosing-a-policy.md"
 BEGIN, END = "<!-- report -->\n", "<!-- end of report -->\n"
 DIGITS = 4
+BESIDE = ("Gittins", "HorizonUCL", "UCL a=1", "CorrelatedUCL", "Thompson")
 PAPERS = (Contestant("UCL a=1", EVERYTHING), Contestant("CorrelatedUCL", EVERYTHING))
 
 
@@ -66,6 +68,23 @@ def leaderboard(rows, horizon):
     heads = ("contestant", "ratio", "at worst", "won", "price of ignorance", "than the default", "p", "ms per decision")
     who = [one for one in figures.ranked(rows, (NOTHING, EVERYTHING), horizon, group) if one in found]
     return _table(heads, [_cells(found[one]) for one in who])
+
+
+def by_knowledge(data):
+    """Return the table of what rules lose over all families, by what they are told."""
+    rows = read(data)
+    horizon, group = middle(sorted({row.horizon for row in rows})), figures.group_of(rows)
+    found = {row.contestant: row for row in rows if (row.horizon, row.family) == (horizon, group)}
+    lines = []
+    for told in (EVERYTHING, NOTHING, *WRONG):
+        cells = [found.get(Contestant(rule, told)) for rule in BESIDE]
+        words = f"told {told}" if told in (EVERYTHING, NOTHING) else told
+        lines.append((words, *("" if row is None else number(row.ratio) for row in cells)))
+    problems = found[DEFAULT].games
+    caption = (
+        f"Regret after {horizon:,} decisions over that of the best rule told the right prior, {problems:,} problems:"
+    )
+    return f"{caption}\n\n{_table(('prior', *BESIDE), lines)}"
 
 
 def _cells(row):
@@ -116,10 +135,10 @@ def _plain(text):
     return "".join(f"\\{letter}" if letter in "\\*_$<>|^`~[]#&" else letter for letter in text.replace("\n", " "))
 
 
-def written(page, data):
-    """Return the page with the report between its marks."""
+def written(page, text):
+    """Return a page with the text between its marks."""
     before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{report(data)}\n\n{END}{rest.split(END)[1]}"
+    return f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}"
 
 
 def main(arguments=None):
@@ -130,8 +149,9 @@ def main(arguments=None):
     results = Results(options.folder)
     data = kept(standings(results.games()), results.seed)
     (options.docs / DATA.name).write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
-    place = options.docs / PAGE.name
-    place.write_text(written(place.read_text(encoding="utf-8"), data), encoding="utf-8")
+    for page, text in ((PAGE, report(data)), (CHOOSING, by_knowledge(data))):
+        place = options.docs / page.name
+        place.write_text(written(place.read_text(encoding="utf-8"), text), encoding="utf-8")
     plots.save(figures.leaderboard(read(data)), options.docs / "arena-leaderboard.png")
 
 

@@ -17,8 +17,9 @@ DATA = json.loads((ROOT / "docs" / "arena.json").read_text(encoding="utf-8"))
 
 
 def test_the_page_shows_what_was_measured(tmp_path):
-    page = ARENA.PAGE.read_text(encoding="utf-8")
-    assert ARENA.written(page, DATA) == page, "run: python docs/arena.py FOLDER"
+    for place, text in ((ARENA.PAGE, ARENA.report(DATA)), (ARENA.CHOOSING, ARENA.by_knowledge(DATA))):
+        page = place.read_text(encoding="utf-8")
+        assert ARENA.written(page, text) == page, "run: python docs/arena.py FOLDER"
     assert DATA["problems"] == VERSION
     assert DATA["seed"] not in TUNING
     plots.save(figures.leaderboard(ARENA.read(DATA)), tmp_path / "drawn.png")
@@ -35,7 +36,8 @@ def test_the_command_makes_the_page_of_a_folder(tmp_path):
         for family in ("chain", "trend")
         for number in range(3)
     )
-    (tmp_path / "arena.md").write_text(f"before\n{ARENA.BEGIN}what was there\n{ARENA.END}after\n", encoding="utf-8")
+    for page in ("arena.md", "choosing-a-policy.md"):
+        (tmp_path / page).write_text(f"before\n{ARENA.BEGIN}what was there\n{ARENA.END}after\n", encoding="utf-8")
     ARENA.main([str(tmp_path / "games"), "--docs", str(tmp_path)])
     text = (tmp_path / "arena.md").read_text(encoding="utf-8")
     assert text.startswith("before\n")
@@ -45,6 +47,13 @@ def test_the_command_makes_the_page_of_a_folder(tmp_path):
     assert "| a\\|peer\\_, told nothing |" in text
     assert "| chain | 3 |" in text
     assert "Seed 7, version" in text
+    choosing = (tmp_path / "choosing-a-policy.md").read_text(encoding="utf-8")
+    assert "after 50 decisions" in choosing
+    assert "6 problems" in choosing
+    assert [line.split(" | ")[0] for line in choosing.splitlines() if line.startswith("| told")] == [
+        "| told everything",
+        "| told nothing",
+    ]
     data = json.loads((tmp_path / "arena.json").read_text(encoding="utf-8"))
     assert {row[1] for row in data["rows"]} == {"all families", "chain", "trend"}
     assert (tmp_path / "arena-leaderboard.png").exists()

@@ -145,12 +145,12 @@ def test_an_arm_stands_for_its_one_open_trial(ok, answer, refused):
 
 
 def test_a_bare_number_is_a_trial_even_where_an_arm_is_called_so(ok, answer, tmp_path):
-    (tmp_path / "numbers.csv").write_text("name\n2\n1\n")
+    (tmp_path / "numbers.csv").write_text("name,x\n1,8\n2,4\n3,0\n")  # the one in the middle comes first
     ok("create", "numbers", "--arms", "numbers.csv", "--noise-sd", "1")
     asked = {trial["trial"]: trial["name"] for trial in answer("ask", "numbers", "-n", "2")["trials"]}
-    assert asked == {1: "2", 2: "1"}
-    assert answer("tell", "numbers", "1", "5")["name"] == "2"
-    assert answer("tell", "numbers", "--arm", "1", "6")["trial"] == 2
+    assert asked == {1: "2", 2: "3"}
+    assert answer("tell", "numbers", "--arm", "2", "6")["trial"] == 1
+    assert answer("tell", "numbers", "2", "5")["name"] == "3"
 
 
 def test_the_list_has_counts_and_dates(ok, answer, tmp_path):

@@ -2,6 +2,7 @@
 
 import subprocess
 
+import numpy as np
 import pytest
 
 import corrbandits as cb
@@ -148,8 +149,9 @@ def test_sites_and_eastings_are_taken_and_what_is_taken_is_said(ok, answer, refu
 
 
 def test_a_mistyped_reward_in_a_file_is_named_with_its_line_and_others_are_not(ok, answer, tmp_path):
-    ok("create", "m", *CREATE[2:], "--prior-mean", "40", "--prior-sd", "10")
-    rows = [f"p{k}{j},{40 + k + j / 10}" for k in range(4) for j in range(3)]
+    ok("create", "m", *CREATE[2:], "--prior-mean", "40", "--prior-sd", "2")
+    noise = np.random.default_rng(1).normal(0, 2, (4, 3))  # as was stated
+    rows = [f"p{k}{j},{40 + k + noise[k, j]:.2f}" for k in range(4) for j in range(3)]
     rows[4] = rows[4].split(",")[0] + ",400"
     (tmp_path / "week.csv").write_text("\n".join(["name,reward", *rows]))
     said = " ".join(ok("observe", "m", "--from", "week.csv").split())

@@ -49,7 +49,7 @@ COMMANDS = {
     ("retract", "meadow", "2"): OPENING + WRITING + SNAPSHOT,
     ("ask", "meadow"): OPENING + WRITING + SNAPSHOT,
     ("observe", "meadow", "p11", "3"): OPENING + 2 * WRITING + SNAPSHOT,  # which arm, and then whether it is there
-    ("delete", "meadow", "--yes"): OPENING,
+    ("delete", "meadow", "--yes"): OPENING + WRITING,  # what others have appended meanwhile
 }
 
 

@@ -150,6 +150,20 @@ def test_extreme_units_lose_nothing(unit, level):
     np.testing.assert_allclose((belief.mean - level) / unit, plain.mean, rtol=1e-8, atol=np.spacing(abs(level)))
 
 
+@pytest.mark.filterwarnings("error")
+def test_deviations_are_there_where_variances_are_no_doubles():
+    prior = Vague(coordinates=PLACES, parts=6)
+    usual = prior.observe(ARMS, REWARDS)
+    for unit, least, most in ((2.0**-1000, 0.0, 0.0), (2.0**1000, np.finfo(float).max, np.finfo(float).max)):
+        scaled = prior.observe(ARMS, unit * np.array(REWARDS))
+        np.testing.assert_array_equal(scaled.deviation, unit * usual.deviation)
+        np.testing.assert_array_equal(scaled.limit(1.5), unit * usual.limit(1.5))
+        for squares in (scaled.variance, scaled.noise_variance, np.abs(scaled.covariance_with(0))):
+            assert ((squares >= least) & (squares <= most)).all()
+    assert usual.deviation == pytest.approx(np.sqrt(usual.variance), rel=1e-15)
+    assert prior.deviation == pytest.approx(np.inf)
+
+
 def test_the_spread_within_arms_is_rounded_once():
     rng = np.random.default_rng(5)
     rewards = (1e8 + rng.standard_normal(60)).tolist()
@@ -338,6 +352,8 @@ def test_farthest_minds_what_was_tried_by_arms_at_one_place():
     ("said", "match"),
     [
         ({"mean": (3.0, 1.0)}, "90 % interval"),
+        ({"mean": 1e160}, r"mean must lie between -1e\+140 and 1e\+140, got 1e\+160. Take other units"),
+        ({"mean": (-1e150, 0.0)}, "mean must lie between"),
         ({"sd": -1.0}, "above 0"),
         ({"length": (0.0, 3.0)}, "above 0"),
         ({"site": 1.5}, "from 0 to 1"),

@@ -70,3 +70,26 @@ def test_what_needs_a_gaussian_belief_refuses_before_the_first_reward(name):
         rule(name).choose(prior, 1)
     with pytest.raises(ValueError, match=f"must be able to choose from its prior, but {words}"):
         cb.Study.create("sqlite://", "s", prior=prior, policy=rule(name))
+
+
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-530, 2.0**530, 2.0**1000])
+@pytest.mark.parametrize("name", sorted(RULES.keys() - NEED_A_GAUSSIAN))
+@pytest.mark.filterwarnings("error")
+def test_the_unit_of_rewards_changes_no_decision(name, unit):
+    """Powers of two scale doubles without rounding, also where the squares of rewards are no doubles."""
+    policy, prior = rule(name), cb.Vague(coordinates=WHERE, parts=6)
+    arms, rewards = [0, 6, 3, 1, 1, 4, 6], np.array([19.0, 18.5, 22.0, 21.5, 20.5, 19.0, 18.0])
+    usual, scaled = prior.observe(arms, rewards), prior.observe(arms, unit * rewards)
+    for t in (1, 8, 30):
+        for allowed in (None, [0, 4, 5]):
+            chosen = [policy.choose(b, t, rng=np.random.default_rng(t), allowed=allowed) for b in (usual, scaled)]
+            assert chosen[0] == chosen[1], t
+        if isinstance(policy, cb.policies.IndexPolicy) and name != "UCB1":
+            np.testing.assert_array_equal(policy.index(scaled, t), unit * policy.index(usual, t))
+
+
+def test_the_compiled_engine_refuses_rewards_whose_squares_are_no_doubles():
+    bandit = cb.GaussianBandit(1e-160 * TRUTH, noise_variance=1e-300)
+    players = {"horizon": (cb.HorizonUCL(5), cb.Vague(coordinates=WHERE, parts=4))}
+    with pytest.raises(ValueError, match="squares of the rewards leave the doubles"):
+        cb.simulate(players, bandit, horizon=5, engine="compiled")

@@ -48,6 +48,16 @@ class Belief(ABC):
         return self._tally.sums
 
     @property
+    def deviation(self) -> Array:
+        """The standard deviations, the roots of `variance`; a belief may have them where the squares are no doubles.
+
+        >>> from corrbandits import Independent
+        >>> Independent(variance=[4.0, 9.0], noise_variance=1.0).deviation
+        array([2., 3.])
+        """
+        return np.asarray(np.sqrt(self.variance))
+
+    @property
     def awaited(self) -> tuple[int, ...]:
         """The arms whose rewards are awaited (see `assume`)."""
         return self._open
@@ -138,7 +148,7 @@ class Belief(ABC):
         >>> Independent(mean=[0.0, 1.0], variance=4.0, noise_variance=1.0).limit(1.5)
         array([3., 4.])
         """
-        deviation = np.sqrt(self.variance)
+        deviation = self.deviation
         if isinstance(width, float) and 0 < width < np.inf:  # then the formula says so itself
             return np.asarray(self.mean + width * deviation)
         widths = checks.per_arm("width", width, self.arms, infinite=True)

@@ -144,6 +144,15 @@ def best(index: Array, arms: Integers | None = None) -> int:
     return arm
 
 
+def unit_of(values: Array) -> float:
+    """Return the power of two below the largest value: over it squares are doubles, and no digit is lost.
+
+    >>> unit_of(np.array([3.0, -5.0])), unit_of(np.array([1e300])) > 1e299
+    (4.0, True)
+    """
+    return math.ldexp(1.0, math.frexp(float(np.abs(values).max()))[1] - 1)
+
+
 def first_of_equals(index: Array, belief: Belief, arms: Integers | None = None) -> int:
     """Return the arm of largest index, whatever the order of rows: of nearly equal ones that of which least is known.
 
@@ -158,12 +167,12 @@ def first_of_equals(index: Array, belief: Belief, arms: Integers | None = None) 
     values = index[every]
     if math.isfinite(top := float(index[largest])):
         known = values[np.isfinite(values)]
-        apart = max(float(np.ptp(known)), math.sqrt(belief.variance[largest]))
+        apart = max(float(np.ptp(known)), float(belief.deviation[largest]))
         top -= NEAR * apart + 1e-15 * abs(top)
     near = every[values >= top]
     if near.size > 1:
-        variance = belief.variance[near]
-        near = near[variance >= (1 - NEAR) * variance.max()]
+        deviation = belief.deviation[near]
+        near = near[deviation >= (1 - NEAR / 2) * deviation.max()]
     return int(near[0]) if near.size == 1 else int(by_place(belief.coordinates, near)[0])
 
 

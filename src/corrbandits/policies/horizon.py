@@ -11,7 +11,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import upper_quantile
 from corrbandits.belief import Belief, Vague
-from corrbandits.policies.base import IndexPolicy, LimitPolicy, first_of_equals
+from corrbandits.policies.base import IndexPolicy, LimitPolicy, first_of_equals, unit_of
 from corrbandits.policies.gittins import index_in_deviations
 
 FEWEST_AHEAD = 20
@@ -108,7 +108,8 @@ class Gittins(_Campaign):
         if isinstance(belief, Vague) and not belief.opening:
             each = belief.part_locations + belief.part_deviations * index_in_deviations(m, belief.part_noise)
             mean = belief.weights @ each
-            return np.asarray(mean + doubts(m) * np.sqrt(belief.weights @ np.square(each - mean)))
+            apart, unit = each - mean, unit_of(each - mean)
+            return np.asarray(mean + doubts(m) * unit * np.sqrt(belief.weights @ np.square(apart / unit)))
         noise = getattr(belief, "noise_variance", None)
         if noise is None:
             raise TypeError(f"Gittins needs a belief that knows the noise of rewards, got a {type(belief).__name__}.")

@@ -10,7 +10,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Belief
-from corrbandits.policies.base import Policy, best, gaussian
+from corrbandits.policies.base import Policy, best, gaussian, unit_of
 
 
 @final
@@ -38,6 +38,7 @@ class InformationDirected(Policy):
         if np.count_nonzero(unknown):  # these are not allowed, or they would have been taken: any finite variance does
             belief = gaussian(self, belief).assume(np.flatnonzero(unknown))
         drawn = belief.draws(generator, self.draws)
+        drawn /= unit_of(drawn)
         place = best(-ratios(*cost_and_information(drawn if arms is None else drawn[arms])))
         return place if arms is None else int(arms[place])
 

@@ -121,6 +121,7 @@ class Vague(Belief):
     _weights: Array
     _location: Array
     _scale: Array
+    _deviation: Array
 
     @property
     def arms(self) -> int:
@@ -153,8 +154,12 @@ class Vague(Belief):
         if self._mixture is None:
             return np.full(self.arms, np.inf)
         spread = self._mixture.tau_squared * self.parts.ratios[self._factors.kept][self._mixture.part]
-        expected = float(self._weights @ spread) * self._inflation * self._unit**2
-        return expected * self.relative_variance
+        return self._in_squares(float(self._weights @ spread) * self._inflation * self.relative_variance)
+
+    @property
+    def deviation(self) -> Array:
+        """The standard deviations; their squares may be no doubles."""
+        return np.sqrt(self.variance) if self._mixture is None else np.asarray(self._unit * self._deviation)
 
     @property
     def weights(self) -> Array:
@@ -239,7 +244,7 @@ class Vague(Belief):
         rows = rows + (self._mixture.beta_variance * share[part, k])[:, None] * share[part]
         rows *= (self._mixture.tau_squared * self._inflation)[:, None]
         centred = self._location - self._weights @ self._location
-        return np.asarray(self._unit**2 * (self._weights @ (rows + centred[:, k][:, None] * centred)))
+        return self._in_squares(self._weights @ (rows + centred[:, k][:, None] * centred))
 
     def chances(self, level: float) -> Array:
         """Return the probability that each arm's mean reward is above a level; nan in the opening.
@@ -392,6 +397,13 @@ class Vague(Belief):
         mean = self._weights @ self._location
         apart = self._weights @ np.square(self._location - mean)
         variance = self._weights @ np.square(self._scale) * self._inflation + apart
+        self._deviation = np.sqrt(variance)
+        self.variance = frozen(self._in_squares(variance))
         with np.errstate(over="ignore"):
             self.mean = frozen(self._offset + self._unit * mean)
-            self.variance = frozen(np.minimum(variance * self._unit * self._unit, np.finfo(float).max))
+
+    def _in_squares(self, values: Array) -> Array:
+        """Return variances or covariances in squares of the unit of rewards; beyond the doubles the largest double."""
+        most = np.finfo(float).max
+        with np.errstate(over="ignore"):
+            return np.clip(values * self._unit * self._unit, -most, most)

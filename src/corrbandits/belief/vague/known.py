@@ -16,7 +16,7 @@ NINETY = NormalDist().inv_cdf(0.95)
 """A 90 % interval reaches so many deviations to both sides."""
 
 FARTHEST = 1e140
-"""What is said of a quantity that is positive lies between 1 over this and this: squares stay within the doubles."""
+"""What is said of a quantity is at most this, and at least 1 over this if it is positive: squares are doubles."""
 
 Said = float | tuple[float, float] | None
 """A number: known. Two: a 90 % interval. None: not known."""
@@ -62,6 +62,8 @@ def known(name: str, said: Any, *, positive: bool) -> Known | None:
         raise ValueError(
             f"{name} must lie between {1 / FARTHEST:g} and {FARTHEST:g}, got {said!r:.60}. Take other units."
         )
+    if np.abs(pair).max() > FARTHEST:
+        raise ValueError(f"{name} must lie between {-FARTHEST:g} and {FARTHEST:g}, got {said!r:.60}. Take other units.")
     if not pair.ndim:
         return Known(math.log(pair.item()) if positive else pair.item(), 0.0, positive)
     low, high = (math.log(x) if positive else x for x in pair.tolist())

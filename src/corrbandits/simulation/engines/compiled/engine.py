@@ -157,7 +157,8 @@ def _without_mixed_loop(runs: Runs) -> str:
     if environment.changes or not isinstance(environment, (NoisyBandit, BernoulliBandit)):
         return "the mean rewards change with time or the rewards are of another kind"
     largest = np.abs(environment.means).max() + np.sqrt(environment.noise_variance.max())
-    return "" if largest < 1e100 else "squares of the rewards leave the doubles"
+    finest = max(float(np.ptp(environment.means)), float(np.sqrt(environment.noise_variance.max())))
+    return "" if largest < 1e100 and not 0 < finest < 1e-100 else "squares of the rewards leave the doubles"
 
 
 def _without_first_limit(policy: Policy, arms: int) -> str:

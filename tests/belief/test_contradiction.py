@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
@@ -184,3 +185,37 @@ def test_the_likeliest_value_is_near_the_truth():
         assert worst.stated == pytest.approx(stated[name])
         likely = worst.stated + worst.likely if name == "mean" else worst.stated * worst.likely
         assert likely == pytest.approx(next(iter(truth.values())), rel=0.15)
+
+
+def test_earlier_seasons_count_under_other_values_too(every):
+    """By the joint density of both seasons' rewards, of the earlier one's those contrasts that have no mean."""
+    m, sd, length, noise = 21.0, 3.0, 1.7, 2.0
+    rng = np.random.default_rng(8)
+    before, arms = np.array([3, 11, 11, 20, 29, 35]), np.array([5, 3, 20, 33, 14, 20, 8])
+    then, rewards = 17 + 4 * rng.standard_normal(6), 20 + 6 * rng.standard_normal(7)
+    season = np.repeat([0, 1], [6, 7])
+    where, both = np.concatenate([before, arms]), np.concatenate([then, rewards])
+    told = {"mean": m, "sd": sd, "length": length, "noise_sd": noise, "kernel": "exponential", "site": 0.0}
+    prior = Vague(coordinates=PLACES, history=[(before, then)], parts=3, **told)
+    apart = np.sqrt(np.square(PLACES[where][:, None] - PLACES[where]).sum(axis=2))
+    same, free = season[:, None] == season, null_space((season == 0)[None]).T
+
+    def density(sd=sd, length=length, noise=noise):
+        each = []
+        for rho in prior.parts.alike:
+            covariance = sd**2 * np.exp(-apart / length) * np.where(same, 1.0, rho) + noise**2 * np.eye(13)
+            each.append(multivariate_normal(free @ np.full(13, m), free @ covariance @ free.T).logpdf(free @ both))
+        return logsumexp(each)
+
+    found = every(prior, tally_of(arms, rewards))
+    assert found["length"] == pytest.approx(times(density(), [density(length=length * f) for f in FACTORS]), abs=1e-6)
+    assert found["sd"] == pytest.approx(times(density(), [density(sd=sd * f) for f in FACTORS]), abs=1e-6)
+    assert found["noise_sd"] == pytest.approx(times(density(), [density(noise=noise * f) for f in FACTORS]), abs=1e-6)
+
+
+def test_earlier_seasons_at_many_arms(every, monkeypatch):
+    monkeypatch.setattr(contradiction, "MANY", 5)
+    rng = np.random.default_rng(5)
+    arms = np.arange(36)
+    prior = Vague(coordinates=PLACES, length=2.0, history=[(arms, rng.normal(30, 3, 36))])
+    assert math.isfinite(every(prior, tally_of(arms[::3], rng.normal(30, 3, 12)))["length"])

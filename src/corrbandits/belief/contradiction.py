@@ -36,6 +36,7 @@ from corrbandits.belief.vague import Vague
 from corrbandits.belief.vague.factors import Evidence, conditioned
 from corrbandits.belief.vague.known import Said
 from corrbandits.belief.vague.parts import Parts
+from corrbandits.belief.vague.seasons import Season, Seasons
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.kernels import Kernel, made_of_ours
 
@@ -87,6 +88,7 @@ def _stated(prior: Belief, tally: Tally) -> _Stated | None:
     """Return what a prior states; None where nothing can be said of it yet, or never."""
     if isinstance(prior, Vague):
         seen, free = Standard.of(tally, prior.relative_variance), bool(np.isnan(prior.parts.scales).any())
+        seen = seen if prior.parts.past is None else seen.in_units_of(prior.parts.past.exponent)
         told = seen.number >= FEWEST and not (free and seen.all_equal)
         return _ByParts(prior, seen) if told else None
     if isinstance(prior, (Independent, Correlated, Implicit)) and np.isfinite(prior.variance).all():
@@ -174,12 +176,16 @@ class _ByParts(_Stated):
         if prior.level is not None:
             self.centre = (prior.level.centre - seen.offset) / self.unit
             self.spread = (prior.level.deviation / self.unit) ** 2
-        points = prior.parts.points
-        self._parts = replace(prior.parts, points=None if points is None else points[A], arms=A.size)
-        self._seen, self._relative = replace(seen, arms=np.arange(A.size)), prior.relative_variance[A]
+        past: tuple[Season, ...] = given.get("history", ())
+        some = np.unique(np.concatenate([A, *(season[0] for season in past)]))  # the arms that have rewards, ever
+        self._past = tuple((tuple(np.searchsorted(some, arms).tolist()), rewards) for arms, rewards in past)
+        points, place = prior.parts.points, np.searchsorted(some, A)
+        where = None if points is None else points[some]
+        self._parts = replace(prior.parts, points=where, arms=some.size, past=None)
+        self._seen, self._relative = replace(seen, arms=place), prior.relative_variance[some]
         self._evidence = self._given(self._parts)
         self._likeliest, self._evidence_of_likeliest = self._parts, self._evidence
-        if A.size > MANY:
+        if some.size > MANY:
             each = self.told().log_densities(self.centre, self.spread)
             self._likeliest = _some(self._parts, np.sort(np.argsort(-each, kind="stable")[:LIKELIEST]))
             self._evidence_of_likeliest = self._given(self._likeliest)
@@ -199,6 +205,8 @@ class _ByParts(_Stated):
         return _Told(evidence, None if free else np.square(parts.scales / self.unit))
 
     def _given(self, parts: Parts) -> Evidence:
+        if self._past:  # what earlier seasons say follows from the same values
+            parts = replace(parts, past=Seasons.of(parts, self._past, self._relative))
         return conditioned(parts, self._seen, self._relative)[0]
 
 
@@ -251,7 +259,8 @@ class _Known(_Stated):
 def _some(parts: Parts, which: Integers) -> Parts:
     """Return some of the parts."""
     names = tuple(parts.kernels[g] for g in which.tolist())
-    arrays = {name: getattr(parts, name)[which] for name in ("lengths", "sites", "ratios", "scales")}
+    each = ("lengths", "sites", "ratios", "scales", "alike", "log_prior")
+    arrays = {name: getattr(parts, name)[which] for name in each}
     return replace(parts, kernels=names, **arrays)
 
 

@@ -93,6 +93,8 @@ def calibration() -> str:
     sys.path.insert(0, str(HERE.parent))
     from benchmarks.calibration import ratio_in_words
 
+    from corrbandits.arena.reliability import demands
+
     data = json.loads((HERE / "calibration.json").read_text(encoding="utf-8"))
     said = {when: "said to be enough" if when == "enough" else f"{when} rewards" for when in data["together"]}
     heads = "stated cost | true cost | ratio | covered, all arms | covered, named best | log score | told everything"
@@ -108,6 +110,18 @@ def calibration() -> str:
     for when, one in data["together"].items():
         cells = (f"{b['probability']:.2f}: {b['frequency']:.2f} ± {b['error']:.2f}" for b in one["bins"])
         lines.append(f"| {said[when]} | {', '.join(cells)} |")
+    missed = [
+        f"- After {said[when]}: {demand}." if when != "enough" else f"- Where it was {said[when]}: {demand}."
+        for when, one in data["together"].items()
+        for demand, met in demands(one).items()
+        if not met
+    ]
+    lines += [
+        "",
+        "Of what is demanded below, this was not met:" if missed else "All that is demanded below was met.",
+        "",
+        *missed,
+    ]
     lines += ["", "| reported apart | when | stated / true cost | covered, all arms |", "|---|---|--:|--:|"]
     for name, times in data["families"].items():
         for when, one in times.items() if apart(name) else ():

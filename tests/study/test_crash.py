@@ -119,7 +119,7 @@ def work_and_be_killed(url, trials, directory, seed):
     """Keep the workers at work, each killed now and then and started again; count kills, and those in a call."""
     chance = random.Random(seed)
     diaries = [directory / f"diary {worker}" for worker in range(WORKERS)]
-    lives, inside, kills, deadline = [0] * WORKERS, 0, 0, time.monotonic() + 300
+    lives, inside, kills, deadline = [0] * WORKERS, 0, 0, time.monotonic() + 600
 
     def born(worker):
         lives[worker] += 1

@@ -121,6 +121,9 @@ def test_fields_alone_have_figures_and_a_page_too(rows):
     assert figures.group_of(alone) == "all fields"
     assert "1 real field" in render(alone, seed=7)
     plots.drawn(figures.leaderboard(alone), ".png")
+    assert len(figures.families(alone).axes[0].get_yticklabels()) == sum(
+        (row.horizon, row.family) == (50, "field mine") and row.told in ("nothing", "everything") for row in alone
+    )
     (row,) = (row for row in alone if (row.horizon, row.family, row.contestant) == (50, "field mine", DEFAULT))
     assert compared(row) == "+0 %"
 

@@ -8,6 +8,7 @@ from corrbandits import StudentBandit
 from corrbandits.arena import fields
 from corrbandits.arena.problems import FAMILIES, problem
 
+MEADOW = "x,y,yield\n1,1,3\n2,1,4\n"
 DRAWN = [name for name in FAMILIES if name not in ("paper's surface", "many arms", "large grid")]
 
 
@@ -118,6 +119,8 @@ def test_the_prior_told_of_a_field_fits_it(tmp_path):
         ({"a.csv": "name,yield\nx,1\n"}, "must have columns that say where places lie"),
         ({"a.csv": "x,y\n1,1\n"}, "and one of numbers"),
         ({"a.csv": "x,y,yield\n1,1,many\n"}, "must hold finite numbers"),
+        ({"a.one.csv": MEADOW, "a.two.csv": MEADOW}, "got two for 'field a'. Rename 'a.two.csv'"),
+        ({"a.csv": MEADOW, "flat.csv": "x,y,yield\n1,1,0.1\n2,1,0.1\n3,1,0.1\n"}, "flat.csv must have places that"),
     ],
 )
 def test_what_is_no_field_is_refused(files, message, tmp_path):
@@ -127,3 +130,27 @@ def test_what_is_no_field_is_refused(files, message, tmp_path):
         fields.families(tmp_path)
     with pytest.raises(ValueError, match="must be a folder"):
         fields.families(tmp_path / "nowhere")
+
+
+def field_of(folder, name, values):
+    rows = [f"{x},0,{value}" for x, value in enumerate(values)]
+    (folder / f"{name}.csv").write_text("\n".join(["x,y,yield", *rows]) + "\n", encoding="utf-8")
+
+
+def test_patches_where_all_places_gave_the_same_are_not_played(tmp_path):
+    field_of(tmp_path, "half", [*[5.0] * 600, *range(50)])
+    known = fields.families(tmp_path)
+    assert all(problem("field half", 1, number, known).scale > 0 for number in range(10))
+    field_of(tmp_path, "far", [*[5.0] * 300, *[6.0] * 300])
+    text = (tmp_path / "far.csv").read_text(encoding="utf-8")
+    (tmp_path / "far.csv").write_text(text.replace(",0,6.0", ",9999,6.0"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"far.csv must have places that gave more"):
+        fields.families(tmp_path)
+
+
+def test_the_digest_of_a_field_is_of_its_numbers(tmp_path):
+    for name, values in {"a": [1, 2, 3], "b": ["1.0", "2e0", 3], "c": [1, 2, 3.5], "d": [1, 2]}.items():
+        field_of(tmp_path, name, values)
+    a, b, c, d = (field.digest for field in fields.families(tmp_path).values())
+    assert a == b
+    assert len({a, c, d}) == 3

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,19 @@ def test_a_folder_of_other_games_is_refused(content, message, tmp_path):
         ("a,b\n", "must have the columns family, number"),
         (",".join(Game._fields) + "\nchain,0,50\n", "line 2: expected a game"),
         (",".join(Game._fields) + "\nchain,0,50,Gittins,nothing,much,0,0\n", "line 2: expected a game"),
+        (",".join(Game._fields) + "\nchain,0,50,Gittins,nothing,1,1,1,1\n", "line 2: expected a game"),
+        *(
+            (f"{','.join(Game._fields)}\nchain,0,50,'a\n b',nothing,1,1,1\n".replace("'", '"') + row, message)
+            for row, message in [
+                ("chain,0,50,G,nothing,nan,0,0\n", r"games.csv, line 4: regret must be a finite number.*got nan"),
+                ("chain,0,50,G,nothing,inf,0,0\n", "line 4: regret must be a finite number, 0 or more, got inf"),
+                ("chain,0,50,G,nothing,-1,0,0\n", "line 4: regret must be a finite number, 0 or more, got -1.0"),
+                ("chain,0,50,G,nothing,1,-0.5,0\n", "line 4: simple_regret must be .* got -0.5"),
+                ("chain,0,50,G,nothing,1,0,nan\n", "line 4: seconds must be .* got nan"),
+                ("chain,-1,50,G,nothing,1,0,0\n", "line 4: number must be 0 or more"),
+                ("chain,0,0,G,nothing,1,0,0\n", "line 4: number must be 0 or more and horizon 1 or more, got 0 and 0"),
+            ]
+        ),
     ],
 )
 def test_a_file_that_holds_no_games_is_refused(text, message, tmp_path):
@@ -103,3 +117,29 @@ def test_games_without_a_description_are_refused(tmp_path):
     (tmp_path / "games.csv").write_text("anything\n", encoding="utf-8")
     with pytest.raises(ValueError, match="but no arena"):
         Results(tmp_path, 7)
+
+
+def test_bytes_that_are_no_text_are_refused_with_file_and_line(tmp_path):
+    results = Results(tmp_path, 7)
+    results.add([GAME])
+    with (tmp_path / "games.csv").open("ab") as file:
+        file.write(b"ch\xffin,0,50,G,nothing,1,1,1\n")
+    with pytest.raises(ValueError, match=r"games.csv, line 3 must be text in UTF-8, got the byte 0xff"):
+        results.games()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_a_full_disk_names_the_file(tmp_path):
+    results = Results(tmp_path, 7)
+    (tmp_path / "games.csv").symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"games.csv cannot be written: "):
+        results.add([GAME])
+
+
+def test_a_field_that_has_changed_is_refused(tmp_path):
+    results = Results(tmp_path, 7)
+    results.see_fields({"field meadow": "ab"})
+    results.see_fields({"field meadow": "ab", "field hill": "cd"})
+    with pytest.raises(ValueError, match="has games of 'field hill', but its file has changed since"):
+        Results(tmp_path).see_fields({"field hill": "ef"})
+    results.see_fields({})

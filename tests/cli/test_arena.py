@@ -29,7 +29,7 @@ def test_it_writes_a_table_a_page_and_figures_and_says_who_lost_least(played):
     assert "seed 7" in done.stdout
     made = {path.name for path in (folder / "out").iterdir()}
     pictures = {f"arena-{name}.{end}" for name in ("leaderboard", "families", "wrongly") for end in ("png", "pdf")}
-    assert made == {"arena.json", "games.csv", "arena.csv", "arena.html", *pictures}
+    assert made == {"arena.json", "games.csv", "fields.csv", "arena.csv", "arena.html", *pictures}
     with (folder / "out" / "arena.csv").open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     assert {row["family"] for row in table} == {"all families", "all fields", "chain", "field meadow"}
@@ -70,3 +70,16 @@ def test_another_seed_is_not_mixed_in(played):
     assert "out has games of seed 7, got 8. Leave the seed out, or name another folder." in " ".join(
         done.stderr.split()
     )
+
+
+def test_a_field_alone_is_played_and_once_changed_refused(played):
+    folder, _ = played
+    asked = ("--families", "field meadow", "--fields", "fields", "--out", "alone", *SMALL)
+    done = corrbandits("arena", *asked, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "alone" / "arena-families.png").exists()
+    with (folder / "fields" / "meadow.csv").open("a", encoding="utf-8") as file:
+        file.write("9,9,30\n")
+    done = corrbandits("arena", *asked, cwd=folder)
+    assert done.returncode == 2
+    assert "alone has games of 'field meadow', but its file has changed since" in " ".join(done.stderr.split())

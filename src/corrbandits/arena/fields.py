@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 import numpy as np
 
-from corrbandits._core.checks import Array
+from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.csv import Columns, numeric_column, places, read_columns
-from corrbandits.arena.problems import USUAL, Make, Problem, Random, fitted, log_uniform
+from corrbandits.arena.problems import USUAL, Problem, Random, fitted, log_uniform
 
 FIELD = "field "
 """How the names of these families begin."""
@@ -20,7 +23,7 @@ MOST = 250
 """A problem has at most so many places, those nearest to one that is drawn."""
 
 
-def families(directory: str | os.PathLike[str]) -> dict[str, Make]:
+def families(directory: str | os.PathLike[str]) -> dict[str, Field]:
     """Return a family for every field in a folder: files of columns that say where places lie and what they gave.
 
     Of several columns of numbers the first is taken. Places without an entry are left out.
@@ -31,7 +34,57 @@ def families(directory: str | os.PathLike[str]) -> dict[str, Make]:
     files = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS and path.is_file())
     if not files:
         raise ValueError(f"{folder} must hold fields, files such as meadow.csv with columns x, y and yield, got none.")
-    return {f"{FIELD}{path.name.split('.')[0]}": _family(*_read(path)) for path in files}
+    found: dict[str, Field] = {}
+    for path in files:
+        name = f"{FIELD}{path.name.split('.')[0]}"
+        if name in found:
+            raise ValueError(
+                f"{folder} must have one file for each field, named by what stands before the first dot, got two for "
+                f"{name!r:.60}. Rename {path.name!r:.60}, or move it away."
+            )
+        found[name] = _checked(Field(*_read(path)), path)
+    return found
+
+
+@final
+@dataclass(frozen=True)
+class Field:
+    """Where places lie and what they gave; called, it draws a problem: those nearest to some place."""
+
+    where: Array
+    values: Array
+
+    def __call__(self, rng: Random) -> Problem:
+        """Return a problem; a patch where all places gave the same is none, and the next place is tried."""
+        first, n = int(rng.integers(len(self.where))), len(self.where)
+        nearest = next(patch for k in range(n) if self.varies(patch := self.around((first + k) % n)))
+        chosen = rng.permutation(nearest)
+        noise_sd = float(self.values[chosen].std()) * log_uniform(rng, *USUAL) ** 0.5
+        return fitted(self.where[chosen], self.values[chosen], noise_sd)
+
+    @property
+    def digest(self) -> str:
+        """The same for the same places and numbers only."""
+        content = np.column_stack([self.where, self.values]).astype("<f8")
+        return hashlib.sha256(repr(content.shape).encode() + content.tobytes()).hexdigest()
+
+    def around(self, place: int) -> Integers:
+        """Return the places nearest to one."""
+        return np.argsort(np.square(self.where - self.where[place]).sum(axis=1), kind="stable")[:MOST]
+
+    def varies(self, patch: Integers) -> bool:
+        """Return whether some of these places gave more than others."""
+        return bool(np.ptp(self.values[patch]) > 0)
+
+
+def _checked(field: Field, path: Path) -> Field:
+    """Return a field that has problems."""
+    if not any(field.varies(field.around(place)) for place in range(len(field.values))):
+        raise ValueError(
+            f"{path} must have places that gave more than others near them, but all gave the same, and no arm is "
+            "better than another. Move it away, or put the column of rewards first."
+        )
+    return field
 
 
 def _read(path: Path) -> tuple[Array, Array]:
@@ -49,14 +102,3 @@ def _read(path: Path) -> tuple[Array, Array]:
     where = places(kept, path)
     assert where is not None
     return where, numeric_column(kept, heading, path)
-
-
-def _family(where: Array, values: Array) -> Make:
-    def make(rng: Random) -> Problem:
-        centre = where[rng.integers(len(where))]
-        nearest = np.argsort(np.square(where - centre).sum(axis=1), kind="stable")[:MOST]
-        chosen = rng.permutation(nearest)
-        noise_sd = float(values[chosen].std()) * log_uniform(rng, *USUAL) ** 0.5
-        return fitted(where[chosen], values[chosen], noise_sd)
-
-    return make

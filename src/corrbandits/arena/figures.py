@@ -151,8 +151,9 @@ def families(rows: Sequence[Standing]) -> Figure:
 
 def heat_map(rows: Sequence[Standing], horizon: int, told: Sequence[str]) -> tuple[list[Contestant], list[str], Array]:
     """Return who, which families, and the ratios (contestant, family); NaN where one did not play."""
+    here = {row.contestant for row in rows if row.horizon == horizon}
     who = [
-        one for one in ranked(rows, told, horizon) if any(r.contestant == one and r.horizon == horizon for r in rows)
+        one for one in dict.fromkeys(o for group in TOGETHER for o in ranked(rows, told, horizon, group)) if one in here
     ]
     names = list(dict.fromkeys(row.family for row in rows if row.family not in TOGETHER))
     found = {(row.contestant, row.family): row.ratio for row in rows if row.horizon == horizon}

@@ -2,6 +2,7 @@
 
     arena.json    which problems: the version of their families, and the seed
     games.csv     a row per game, appended as soon as it was played
+    fields.csv    a row per real field, with a digest of its numbers: a field that has changed is another one
 
     column            meaning
     family, number    which problem: `problems.problem(family, seed, number)`
@@ -20,8 +21,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, final
 
@@ -33,7 +35,8 @@ from corrbandits._shell.appended import append, whole_lines
 from corrbandits.arena.problems import TUNING, VERSION
 
 FORMAT = "corrbandits arena 1"
-DESCRIPTION, GAMES = "arena.json", "games.csv"
+DESCRIPTION, GAMES, FIELDS = "arena.json", "games.csv", "fields.csv"
+FIELD_COLUMNS = ("family", "digest")
 
 
 class Key(NamedTuple):
@@ -89,19 +92,38 @@ class Results:
 
     def games(self) -> list[Game]:
         """Return every game once, the row that was written first."""
-        place = self.directory / GAMES
-        header, *rows = csv.reader(io.StringIO(whole_lines(place) or _lines([Game._fields])))
-        if header != list(Game._fields):
-            raise ValueError(f"{place} must have the columns {', '.join(Game._fields)}, got {', '.join(header)!r:.80}.")
         found: dict[Key, Game] = {}
-        for line, row in enumerate(rows, start=2):
-            game = _read(row, f"{place}, line {line}")
+        for where, row in _rows(self.directory / GAMES, Game._fields):
+            game = _read(row, where)
             found.setdefault(game.key, game)
         return list(found.values())
 
     def add(self, games: Iterable[Game]) -> None:
         """Append games; they are there after a kill or a power failure from the moment this returns."""
-        append(self.directory / GAMES, _lines(games), _lines([Game._fields]))
+        _append(self.directory / GAMES, games, Game._fields)
+
+    def see_fields(self, digests: Mapping[str, str]) -> None:
+        """Write down the digests of real fields; refuse a field that was another when it was first seen.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as here:
+        ...     Results(here, seed=7).see_fields({"field meadow": "ab12"})
+        ...     Results(here).see_fields({"field meadow": "ab12", "field hill": "cd34"})
+        """
+        place = self.directory / FIELDS
+        known: dict[str, str] = {}
+        for where, row in _rows(place, FIELD_COLUMNS):
+            if len(row) != len(FIELD_COLUMNS):
+                raise ValueError(f"{where}: expected {', '.join(FIELD_COLUMNS)}, got {','.join(row)!r:.80}.")
+            known.setdefault(*row)
+        for family, digest in digests.items():
+            if known.get(family, digest) != digest:
+                raise ValueError(
+                    f"{self.directory} has games of {family!r:.60}, but its file has changed since: they do not "
+                    "compare. Name another folder for the games, or give the file another name."
+                )
+        if new := [one for one in digests.items() if one[0] not in known]:
+            _append(place, new, FIELD_COLUMNS)
 
 
 def reporting_seed(seed: int) -> int:
@@ -157,12 +179,44 @@ def _there(place: Path) -> dict[str, int]:
     return {"problems": there.get("problems", 0), "seed": there["seed"]}
 
 
+def _rows(place: Path, columns: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the rows of a file, each with where it ends; none if there is no file."""
+    try:
+        reader = csv.reader(io.StringIO(whole_lines(place) or _lines([columns]), newline=""))
+        if (header := next(reader)) != list(columns):
+            raise ValueError(f"{place} must have the columns {', '.join(columns)}, got {', '.join(header)!r:.80}.")
+        yield from ((f"{place}, line {reader.line_num}", row) for row in reader)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"{place}, line {line} must be text in UTF-8, got the byte 0x{error.object[error.start]:02x}. Mend or "
+            "remove that line."
+        ) from None
+
+
+def _append(place: Path, rows: Iterable[Iterable[object]], columns: Sequence[str]) -> None:
+    try:
+        append(place, _lines(rows), _lines([columns]))
+    except OSError as error:
+        remedy = outputs.REMEDIES.get(error.errno or 0, "Name another directory.")
+        raise OSError(f"{place} cannot be written: {error.strerror}. {remedy}") from error
+
+
 def _read(row: list[str], where: str) -> Game:
     try:
-        family, number, horizon, rule, told, regret, simple, seconds = row
-        return Game(family, int(number), int(horizon), rule, told, float(regret), float(simple), float(seconds))
-    except ValueError:
+        family, number, horizon, rule, told, *measured = row
+        game = Game(family, int(number), int(horizon), rule, told, *map(float, measured))
+    except (TypeError, ValueError):
         raise ValueError(f"{where}: expected a game, {', '.join(Game._fields)}, got {','.join(row)!r:.80}.") from None
+    if game.number < 0 or game.horizon < 1:
+        raise ValueError(
+            f"{where}: number must be 0 or more and horizon 1 or more, got {game.number} and {game.horizon}. Remove "
+            "that line."
+        )
+    for name in ("regret", "simple_regret", "seconds"):
+        if not 0 <= (value := getattr(game, name)) < math.inf:
+            raise ValueError(f"{where}: {name} must be a finite number, 0 or more, got {value}. Remove that line.")
+    return game
 
 
 def _lines(rows: Iterable[Iterable[object]]) -> str:

@@ -51,6 +51,7 @@ def arena(
     """
     from corrbandits._shell import outputs
     from corrbandits.arena.campaign import Campaign, run
+    from corrbandits.arena.fields import Field
     from corrbandits.arena.files import write
     from corrbandits.arena.results import Results
     from corrbandits.arena.standings import standings
@@ -60,6 +61,7 @@ def arena(
         _families(families, fields), _horizons(horizons or (QUICK_HORIZONS if quick else HORIZONS)), number
     )
     results = Results(out, seed)
+    results.see_fields({name: make.digest for name, make in campaign.families.items() if isinstance(make, Field)})
     with saying_what_is_saved(out):
         run(campaign, results, threads=threads or os.cpu_count() or 1)
         rows = standings(results.games())
@@ -77,7 +79,7 @@ def _families(names: str | None, fields: Path | None) -> Mapping[str, Make]:
     from corrbandits.arena import fields as real
     from corrbandits.arena.problems import FAMILIES
 
-    known = {**FAMILIES, **(real.families(fields) if fields is not None else {})}
+    known: dict[str, Make] = {**FAMILIES, **(real.families(fields) if fields is not None else {})}
     asked = list(known) if names is None else [name.strip() for name in names.split(",")]
     for name in asked:
         if name not in known:

@@ -134,3 +134,21 @@ def test_each_choice_of_the_past_is_explained_by_the_events_before_it(begin):
     asked = {trial: entry.arm for trial, entry in entries if entry.asked is not None}
     assert {trial: study.explain(trial).replayed for trial in asked} == asked
     assert len(asked) > 10
+
+
+def test_a_mistyped_reward_is_pointed_out_by_what_is_learnt_without_it(begin):
+    study = told_nothing(begin, arms={"x": [float(x) for x in range(12)]})
+    rewards = 30 + 4 * np.sin(np.arange(12) / 3) + np.random.default_rng(3).standard_normal(12)
+    for arm, reward in enumerate(rewards.round(1)):
+        trial = study.observe(arm, float(reward))
+        assert study.snapshot().surprise(trial) is None
+    assert study.surprises() == []
+    wrong = study.observe(5, 366.0)
+    [found] = study.surprises()
+    rest = [arm for arm in range(12) if arm != 5]
+    without = cb.Vague(coordinates=[float(x) for x in range(12)]).observe(rest, rewards.round(1)[rest])
+    assert (found.arm, found.trial, found.reward) == (5, 13, 366.0)
+    assert found.expected == pytest.approx(without.mean[5], rel=1e-9)
+    assert found.deviation**2 == pytest.approx(without.variance[5] + without.noise_variance[5] / 2, rel=1e-9)
+    assert study.snapshot().surprise(wrong) == found
+    assert "Perhaps it was mistyped in trial 13" in study.show()

@@ -189,6 +189,12 @@ class Vague(Belief):
         with np.errstate(divide="ignore"):
             return np.asarray(noise[:, None] * self.relative_variance / np.square(self._scale))
 
+    @property
+    def part_freedom(self) -> float:
+        """The degrees of freedom of the components: inf where they are normal."""
+        assert self._mixture is not None, "there are no components in the opening"
+        return self._mixture.freedom
+
     def credible_limit(self, log_tail: float) -> Array:
         """Return what each arm's mean is above with probability exp(log_tail), by the mixture; inf in the opening.
 

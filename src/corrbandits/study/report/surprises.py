@@ -13,6 +13,10 @@ data has no such covariances, and M may be singular to rounding; then the same n
 
 One mistyped reward makes its neighbours look wrong too. So the worst arm is taken out first, and the others are judged
 without it, as long as some surprise.
+
+A `Vague` belief learns the noise, which a mistyped reward makes large. So it is conditioned afresh on all but one arm,
+and what it says of that arm's average is a mixture of Student t: an average surprises where its tail is as rare as
+`SURPRISING` deviations of a normal are. Only the arms that stand out most are judged.
 """
 
 from __future__ import annotations
@@ -24,7 +28,9 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits.belief import GaussianBelief
+from corrbandits._core.single_thread import one_thread
+from corrbandits._core.tally import Tally
+from corrbandits.belief import GaussianBelief, Vague
 from corrbandits.study.choosing import told_belief
 from corrbandits.study.ledger import Ledger
 
@@ -33,6 +39,9 @@ SURPRISING = 5.0
 
 MOST_APART = 5
 """So many arms are taken out one by one, each time that the rest are judged again; then what surprises is listed."""
+
+MOST_EXTREME = 3
+"""Of a `Vague` belief so many arms are judged that lie farthest from the median, and as many from what is believed."""
 
 LEAST_SHARE = 1e-9
 """Of an average's variance, what its own noise must have if anything but the arm itself is to say something of it."""
@@ -64,6 +73,8 @@ def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surpris
     """
     kind = ledger.recipe.kind
     A = np.flatnonzero(ledger.tally.counts)
+    if issubclass(kind, Vague):
+        return _of_vague(ledger, A, arms)
     if not (A.size and issubclass(kind, GaussianBelief) and kind.jointly_gaussian):
         return []
     if arms is not None:
@@ -100,6 +111,61 @@ def _judged(ledger: Ledger, A: Integers, asked: Integers) -> tuple[list[Surprise
         far = _farthest(ledger, arm, expected_k)
         made.append(Surprise(arm, ledger.arms.name(arm), average_k, expected_k, *spread, *far))
     return made, judgement is not None
+
+
+def _of_vague(ledger: Ledger, A: Integers, arms: Sequence[int] | None) -> list[Surprise]:
+    """Return the same of a belief that learns: each arm is judged by the belief without it."""
+    if arms is not None:
+        first = [one for arm in arms if (one := _left_out(ledger, A, arm)) is not None]
+        return [one for one in _of_vague(ledger, A, None) if one.arm in arms] or first if first else []
+    apart: list[Surprise] = []
+    while A.size > 1 and len(apart) < MOST_APART:
+        found = [one for arm in _extreme(ledger, A) if (one := _left_out(ledger, A, arm)) is not None]
+        if not found:
+            break
+        apart.append(max(found, key=lambda one: abs(one.z)))
+        A = A[apart[-1].arm != A]
+    return apart
+
+
+def _extreme(ledger: Ledger, A: Integers) -> list[int]:
+    """Return the arms of A whose averages stand out most."""
+    average = ledger.tally.sums[A] / ledger.tally.counts[A]
+    apart = [np.abs(average - np.median(average)), np.abs(average - _of_arms(ledger, A).mean[A])]
+    places = np.concatenate([np.argsort(-one, kind="stable")[:MOST_EXTREME] for one in apart])
+    return [int(arm) for arm in np.unique(A[places])]
+
+
+def _of_arms(ledger: Ledger, A: Integers) -> Vague:
+    """Return what the rewards of some arms alone make of the prior."""
+    some = set(A.tolist())
+    told = [one for one in ledger.trials if one.status == "told" and one.arm in some]
+    tally = Tally.empty(ledger.arms.count).plus((one.arm, 1, one.reward) for one in told)
+    with one_thread():
+        belief = ledger.prior.replay(ledger.history(tally))
+    assert isinstance(belief, Vague)
+    return belief
+
+
+def _left_out(ledger: Ledger, A: Integers, arm: int) -> Surprise | None:
+    """Return how an arm surprises the belief that the other arms of A make, if it does."""
+    belief = _of_arms(ledger, A[arm != A])
+    if belief.opening:
+        return None
+    from scipy.special import ndtr, stdtr
+
+    number = int(ledger.tally.counts[arm])
+    average = float(ledger.tally.sums[arm]) / number
+    scale = belief.part_scales[:, arm] * np.sqrt(1 + belief.part_noise[:, arm] / number)
+    t, free = -np.abs(average - belief.part_locations[:, arm]) / scale, belief.part_freedom
+    tail = float(belief.weights @ (ndtr(t) if np.isinf(free) else stdtr(free, t)))
+    if not tail < ndtr(-SURPRISING):
+        return None
+    expected = float(belief.mean[arm])
+    deviation = float(np.sqrt(belief.variance[arm] + belief.noise_variance[arm] / number))
+    far = _farthest(ledger, arm, expected)
+    z = (average - expected) / deviation
+    return Surprise(arm, ledger.arms.name(arm), average, expected, deviation, z, *far)
 
 
 def _farthest(ledger: Ledger, arm: int, expected: float) -> tuple[int, float]:

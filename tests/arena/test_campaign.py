@@ -9,6 +9,7 @@ import pytest
 
 from corrbandits.arena.campaign import Campaign, run
 from corrbandits.arena.contestants import DEFAULT, EVERYTHING, Contestant
+from corrbandits.arena.playing import Outcome
 from corrbandits.arena.problems import FAMILIES
 from corrbandits.arena.results import Game, Results
 from tests.support.commands import PROGRAM
@@ -107,3 +108,18 @@ def test_families_of_many_arms_have_fewer_problems_and_long_games_fewer_still():
     assert [part.number for part in parts] == sorted(part.number for part in parts)
     assert len(set(parts)) == len(parts)
     assert Campaign(FAMILIES, [50], problems=0).parts() == []
+
+
+def test_the_time_of_a_game_is_without_that_of_compiling(monkeypatch, tmp_path):
+    compiled = set()
+
+    def play(given, policy, belief, horizon, advanced):
+        kind = type(policy), type(belief)
+        seconds = 1e-4 if kind in compiled else 1.0
+        compiled.add(kind)
+        return Outcome(1.0, 1.0, seconds)
+
+    monkeypatch.setattr("corrbandits.arena.campaign.play", play)
+    results = Results(tmp_path, seed=7)
+    run(SMALL, results, threads=1, who=some)
+    assert {game.seconds for game in results.games()} == {1e-4}

@@ -126,6 +126,8 @@ def test_fields_alone_have_figures_and_a_page_too(rows):
     )
     (row,) = (row for row in alone if (row.horizon, row.family, row.contestant) == (50, "field mine", DEFAULT))
     assert compared(row) == "+0 %"
+    wide = row._replace(difference=0.5, difference_low=-2.5, difference_high=3.5)
+    assert compared(wide) == "+50 % (-100 to +350)"
 
 
 def test_without_anybody_told_everything_there_is_a_report_of_differences():

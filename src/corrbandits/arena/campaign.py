@@ -18,6 +18,7 @@ from corrbandits.arena.contestants import LONGEST, Contestant, contestants
 from corrbandits.arena.playing import play
 from corrbandits.arena.problems import Make, problem
 from corrbandits.arena.results import Game, Key, Results
+from corrbandits.belief import Belief
 
 FEWER = {"large grid": 4, "many arms": 16}
 """Families of many arms have so many times fewer problems, but at least two."""
@@ -27,6 +28,9 @@ FEWER_LONG = 10
 
 SLOWER = {"large grid": 15, "many arms": 60}
 """About as much longer does a game of these take."""
+
+WARM = 10
+"""So many decisions are played first, and not recorded: whoever is the first to play also pays for compiling."""
 
 BEFORE = 500
 """A game takes about as long before its first decision as so many decisions."""
@@ -106,6 +110,7 @@ def played(
 ) -> Iterator[tuple[Part, list[Game]]]:
     """Yield parts as they are done, with the games that were not known."""
     stopped = threading.Event()
+    warm: set[tuple[str, type[Belief]]] = set()
 
     def advanced(_: int) -> None:
         if stopped.is_set():
@@ -118,6 +123,9 @@ def played(
                 continue
             if belief is None or told != contestant.told:
                 belief, told = contestant.belief(given), contestant.told
+            if (kind := (contestant.rule, type(belief))) not in warm:
+                play(given, contestant.policy(WARM), belief, WARM, advanced)
+                warm.add(kind)
             outcome = play(given, contestant.policy(part.horizon), belief, part.horizon, advanced)
             games.append(Game(*part, *contestant, *outcome))
         return part, games

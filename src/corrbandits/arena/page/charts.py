@@ -57,8 +57,8 @@ def compared(row: Standing) -> str:
     """Return by how much more or less a contestant lost than the default, in percent, and how sure that is."""
     if np.isnan(row.difference):
         return number(np.nan)
-    low, high = row.difference_low, row.difference_high
-    interval = "" if np.isnan(low) else f" ({_percent(low)} to {_percent(high)})"
+    low, high = max(row.difference_low, -1.0), row.difference_high  # nobody loses less than nothing
+    interval = "" if np.isnan(high) else f" ({_percent(low)} to {_percent(high)})"
     p = "" if np.isnan(row.p) else f", p {'< 0.001' if row.p < 1e-3 else f'= {row.p:.3f}'}"
     return f"{_percent(row.difference)} %{interval}{p}"
 

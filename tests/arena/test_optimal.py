@@ -168,6 +168,10 @@ def test_what_it_cannot_know_is_refused():
         Optimum(prior(np.ones((2, 2))), 3)
     with pytest.raises(ValueError, match="must be proper"):
         Optimum(cb.Independent(noise_variance=1.0, arms=2), 3)
+    with pytest.raises(ValueError, match=r"horizon must be at most 200 for 2 arms, .* got 1,000"):
+        Optimum(prior(np.eye(2)), 1_000)
+    with pytest.raises(ValueError, match="horizon must be at most 30 for 3 arms"):
+        Optimum(prior(np.eye(3)), 31)
 
 
 def test_the_page_shows_what_was_measured():

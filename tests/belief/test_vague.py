@@ -368,6 +368,13 @@ def test_what_cannot_be_is_refused(said, match):
         Vague(coordinates=PLACES, **said)
 
 
+@pytest.mark.parametrize("step", [1e300, 1e-300])
+@pytest.mark.filterwarnings("error")
+def test_coordinates_that_no_length_follows_from_are_named(step):
+    with pytest.raises(ValueError, match=r"coordinates must lie between 1e-140 and .* apart.* Take other units"):
+        Vague(coordinates=step * np.arange(5))
+
+
 def test_sums_alone_are_refused():
     with pytest.raises(ValueError, match="must see each reward"):
         Vague(coordinates=PLACES).observe_all([3, 0, 0, 0], [6.0, 0.0, 0.0, 0.0])

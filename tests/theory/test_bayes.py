@@ -164,3 +164,22 @@ def test_other_beliefs_and_rules_are_refused():
         theory.bayes_bound(LINE, cb.BayesUCB(horizon=10, c=0.0), 10)
     with pytest.raises(ValueError, match="counts must be 0 or more, got -1"):
         theory.information_gain(LINE, -1)
+
+
+def test_a_horizon_beyond_memory_is_refused():
+    with pytest.raises(ValueError, match="horizon must be at most 10,000,000, got 1000000000000"):
+        theory.bayes_bound(LINE, cb.Gittins(10**12), 10**12)
+
+
+@pytest.mark.parametrize(("apart", "exact"), [(0.0, 0.398942), (1.0, 0.083315), (1e9, 0.0)])
+def test_what_is_lost_if_nothing_is_learnt_is_known_for_two_arms(apart, exact):
+    """The difference is N(-apart, 1): E(Z - apart)^+, from tables of the normal loss function."""
+    prior = cb.Independent(mean=[0.0, apart], variance=0.5, noise_variance=1.0)
+    lost = theory.bayes_bound(prior, cb.Gittins(1), 1).learning_nothing
+    assert lost == pytest.approx(exact, rel=0.1, abs=1e-12)
+
+
+def test_one_arm_leaves_nothing_to_lose():
+    bound = theory.bayes_bound(cb.Independent(mean=0.0, variance=1.0, noise_variance=1.0, arms=1), cb.Gittins(9), 9)
+    assert bound.vacuous
+    assert bound.statement.startswith("vacuous at T = 9: the arm of largest prior mean loses nothing")

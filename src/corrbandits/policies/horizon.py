@@ -91,7 +91,8 @@ class Gittins(_Campaign):
     g is how many deviations above its mean a charge must lie for an arm to be worth nothing, when it may be taken m
     times and left at any time, its rewards being noisy. For independent arms this is the rule of Lattimore (2016); on
     correlated arms each arm's own posterior is put in. With one decision left it takes the largest mean. Without a
-    horizon as many decisions are taken to be left as were made, and at least 20.
+    horizon as many decisions are taken to be left as were made, and at least 20. With more than 1,000,000 left the
+    index is that for 1,000,000, and somewhat too low.
 
     On a `Vague` belief every part has an index of its own, with the noise that it believes in. An arm's is their mean,
     and Phi^-1(1 - 1 / (m + 1)) / 3 of their deviations: what the parts do not agree on is worth a look.

@@ -50,6 +50,9 @@ SINGLE, RATIO = 60, 1.03
 
 DRAWS = 4_096
 
+LONGEST = 10_000_000
+"""The widths of all times are sorted in memory."""
+
 
 @final
 @dataclass(frozen=True)
@@ -82,7 +85,9 @@ class BayesBound:
     @property
     def statement(self) -> str:
         """What the bound says, in words."""
-        share = self.total / self.learning_nothing if self.learning_nothing > 0 else np.inf
+        if not self.learning_nothing > 0:
+            return f"vacuous at T = {self.horizon:,}: the arm of largest prior mean loses nothing that 4,096 draws show"
+        share = self.total / self.learning_nothing
         if self.vacuous:
             return f"vacuous at T = {self.horizon:,}: {share:.3g} times what is lost if nothing is learnt"
         return f"informative at T = {self.horizon:,}: at most {share:.0%} of what is lost if nothing is learnt"
@@ -110,14 +115,14 @@ def bayes_bound(belief: Belief, policy: Policy, horizon: int) -> BayesBound:
     'informative at T = 1,000: at most 36% of what is lost if nothing is learnt'
     """
     S0, D = proper(belief)
-    T = checks.integer("horizon", horizon, least=1)
+    T = checks.integer("horizon", horizon, least=1, most=LONGEST)
     blocks = list(_blocks(_schedule(policy, T, belief.arms)))
     gamma = most_information(belief, T)
     deviations = np.sqrt(S0.diagonal())
     optimism = sum(block.many * _optimism(policy, block, deviations, D) for block in blocks)
     draws = belief.draws(np.random.default_rng(0), DRAWS)
-    gap = float(draws.max(axis=0).mean() - belief.mean.max())
-    return BayesBound(T, optimism, _exploration(policy, blocks, deviations, D, gamma), gamma, T * max(gap, 0.0))
+    gap = float((draws.max(axis=0) - draws[int(belief.mean.argmax())]).mean())
+    return BayesBound(T, optimism, _exploration(policy, blocks, deviations, D, gamma), gamma, T * gap)
 
 
 def _schedule(policy: Policy, horizon: int, arms: int) -> Array:

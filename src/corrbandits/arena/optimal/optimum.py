@@ -30,6 +30,9 @@ from corrbandits.arena.optimal.lines import Lines
 from corrbandits.arena.optimal.planes import Planes
 from corrbandits.belief import Correlated, Independent
 
+LONGEST = {2: 200, 3: 30}
+"""The most decisions for so many arms, to be solved within minutes: the states grow as T^2 for two, T^3 for three."""
+
 
 @final
 class Optimum:
@@ -49,6 +52,11 @@ class Optimum:
         self.horizon = checks.integer("horizon", horizon, least=1)
         if prior.arms not in (2, 3):
             raise ValueError(f"the best possible value is known for 2 or 3 arms, got {prior.arms}.")
+        if self.horizon > LONGEST[prior.arms]:
+            raise ValueError(
+                f"horizon must be at most {LONGEST[prior.arms]} for {prior.arms} arms, or solving takes too long, got "
+                f"{self.horizon:,}. Take a shorter one."
+            )
         if not np.isfinite(prior.variance).all():
             raise ValueError("the prior must be proper, but some variance is infinite; give finite ones.")
         self._mean, self._noise = prior.mean, prior.noise_variance

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits.belief.vague.known import NINETY, Known, known
+from corrbandits.belief.vague.known import FARTHEST, NINETY, Known, known
 from corrbandits.kernels import Distance
 
 APART = 8.0
@@ -18,8 +18,15 @@ APART = 8.0
 def one_length(points: Array | None, said: Any, u: Array, distance: Distance) -> Array:
     """Return one length of each part: from half the distance of neighbours to the extent of all, or as it was said."""
     within = known("length", said, positive=True)
+    if within is not None:
+        return np.asarray(within.quantile(u))
     low, high = (1.0, 1.0) if points is None else reach(points, distance)
-    return log_uniform(u, low / 2, high) if within is None else np.asarray(within.quantile(u))
+    if not (low >= 1 / FARTHEST and high <= FARTHEST):
+        raise ValueError(
+            f"coordinates must lie between {1 / FARTHEST:g} and {FARTHEST:g} apart, or no length follows from them, "
+            f"got neighbours {low:g} apart and an extent of {high:g}. Take other units."
+        )
+    return log_uniform(u, low / 2, high)
 
 
 def lengths_of_each(points: Array, said: Any, u: Array) -> Array:
@@ -73,8 +80,9 @@ def reach(points: Array, distance: Distance) -> tuple[float, float]:
 
         places = EARTH_RADIUS_KM * on_unit_sphere(places)
     nearest = cKDTree(places).query(places, k=2)[0][:, 1]
-    widest = np.ptp(places, axis=0)
-    return float(np.median(nearest)), float(math.sqrt(np.square(widest).sum()))
+    with np.errstate(over="ignore"):
+        widest = np.ptp(places, axis=0)
+        return float(np.median(nearest)), float(math.sqrt(np.square(widest).sum()))
 
 
 def log_uniform(u: Array, low: float, high: float) -> Array:

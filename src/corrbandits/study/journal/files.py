@@ -60,7 +60,7 @@ def _opened(file: str, patience: float) -> sqlite3.Connection:
 
 def _plain(file: str, patience: float, *, uri: bool = False) -> sqlite3.Connection:
     # isolation level None: transactions begin where we say so, not where sqlite3 thinks they should
-    connection = sqlite3.connect(file, patience, isolation_level=None, check_same_thread=False, uri=uri)
+    connection = sqlite3.connect(file, timeout=patience, isolation_level=None, check_same_thread=False, uri=uri)
     try:
         if not uri:
             _refuse_damaged_log(file)

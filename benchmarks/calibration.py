@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from functools import cache
@@ -24,6 +25,7 @@ from benchmarks.timing import tell
 from corrbandits._shell.appended import append, whole_lines
 from corrbandits._shell.progress import bar
 from corrbandits.arena.calibration import LOSS, TIMES, Statement, statements
+from corrbandits.arena.campaign import Campaign
 from corrbandits.arena.fields import families
 from corrbandits.arena.problems import FAMILIES, VERSION, Make, problem
 from corrbandits.arena.reliability import apart, demands, summary
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--fields", type=Path, metavar="DIRECTORY", help="real fields too: CSV files of x, y and yields"
     )
-    parser.add_argument("--problems", type=int, default=400, help="of each family (400)")
+    parser.add_argument("--problems", type=int, default=400, help="of each family, of many arms fewer (400)")
     parser.add_argument("--jobs", type=int, default=1, help="problems at the same time (1)")
     parser.add_argument("--out", type=Path, default=DOCS, help="where calibration.json and .png go (docs)")
     options = parser.parse_args(arguments)
@@ -58,9 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = Results(options.results, options.seed)
         known = {(one.family, one.number) for one in read(options.results / FILE)}
         names = [*options.families, *(families(options.fields) if options.fields else ())]
+        played = Campaign({name: _known(options.fields)[name] for name in names}, [max(TIMES)], options.problems)
     except ValueError as error:
         parser.error(str(error))
-    wanted = [(family, number) for number in range(options.problems) for family in names]
+    wanted = [(part.family, part.number) for part in played.parts()]
     try:
         added(results, [one for one in wanted if one not in known], options.jobs, options.fields)
     except KeyboardInterrupt:
@@ -140,11 +143,12 @@ def _lines(rows: Iterable[Iterable[object]]) -> str:
 def report(said: Sequence[Statement], seed: int) -> dict[str, Any]:
     """Return what all statements amount to: together, each family, and those that are reported apart."""
     together = [one for one in said if not apart(one.family)]
+    problems = Counter(family for family, _ in {(one.family, one.number) for one in said})
 
     def by_time(some: Iterable[Statement]) -> dict[str, Any]:
         chosen = list(some)
         at = {when: [one for one in chosen if one.when == when] for when in WHENS}
-        return {when: summary(those) for when, those in at.items() if those}
+        return {when: summary(those, problems) for when, those in at.items() if those}
 
     return {
         "problems": VERSION,

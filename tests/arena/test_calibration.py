@@ -76,19 +76,27 @@ def honest(rng, number, *, times=1.0, bias=0.0):
 
 def test_honest_statements_meet_the_demands_and_others_do_not():
     rng = np.random.default_rng(0)
-    good = summary(honest(rng, 20_000))
+    problems = {"chain": 18_000, "trend": 2_000}
+    good = summary(honest(rng, 20_000), problems)
     assert all(demands(good).values())
     assert len(good["bins"]) == 10
     assert sum(one["n"] for one in good["bins"]) == 20_000
-    assert list(demands(summary(honest(rng, 20_000, times=1.3))).values()) == [True, False, True, True]
-    assert list(demands(summary(honest(rng, 20_000, bias=0.2))).values()) == [False, True, True, True]
+    assert list(demands(summary(honest(rng, 20_000, times=1.3), problems)).values()) == [True, False, True, True]
+    assert list(demands(summary(honest(rng, 20_000, bias=0.2), problems)).values()) == [False, True, True, True]
 
 
 def test_families_have_equal_weights():
     one = Statement("chain", 0, "10", 10, 0.5, True, 1.0, 1.0, 0.9, True, 0.0, 0.0)
-    found = summary([one] * 9 + [one._replace(family="trend", cost=3.0, covered=0.7)])
+    found = summary([one] * 9 + [one._replace(family="trend", cost=3.0, covered=0.7)], {"chain": 9, "trend": 1})
     assert found["cost"] == pytest.approx(2.0)
     assert found["covered"] == pytest.approx(0.8)
+
+
+def test_what_is_said_by_bayes_rule_of_either_of_two_families_is_honest():
+    """Enough is said of 9 in 10 problems that cost 0.1, and of 1 in 10 that cost 1: by Bayes' rule, 0.19."""
+    one = Statement("chain", 0, "enough", 10, 0.5, True, 0.19, 0.1, 0.9, True, 0.0, 0.0)
+    said = [one] * 90 + [one._replace(family="trend", true_cost=1.0)] * 10
+    assert summary(said, {"chain": 100, "trend": 100})["cost_ratio"] == pytest.approx(1.0)
 
 
 @pytest.fixture
@@ -140,3 +148,9 @@ def test_tuning_seeds_and_strange_files_are_refused(cheap, tmp_path, capsys):
         command.main(["--results", str(tmp_path), "--seed", "7"])
     assert "must have the columns family, number" in capsys.readouterr().err
     assert cheap == []
+
+
+def test_families_of_many_arms_have_fewer_problems(cheap, tmp_path):
+    options = ["--results", str(tmp_path / "said"), "--families", "chain", "many arms", "--out", str(tmp_path / "out")]
+    assert command.main([*options, "--seed", "7", "--problems", "40"]) == 0
+    assert [sum(family == name for family, _ in cheap) for name in ("chain", "many arms")] == [40, 3]

@@ -3,14 +3,16 @@
 name     meaning
 p        a stated probability
 n        how many statements
-weight   of each statement, so that every family counts the same
+weight   of each statement: 1 over the number of problems of its family, so that every family counts the same
+
+Who is told that it is enough does not know of which family the problem is. Families in which that is said more often
+count more there: what is asked is how often such a statement holds, when all families are equally likely.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,24 +37,24 @@ def apart(family: str) -> bool:
     return family in APART or family.startswith(FIELD)
 
 
-def summary(said: Sequence[Statement], least: int = LEAST) -> dict[str, Any]:
-    """Return what statements of one time amount to, each family of the same weight; standard errors beside.
+def summary(said: Sequence[Statement], problems: Mapping[str, int], least: int = LEAST) -> dict[str, Any]:
+    """Return what statements of one time amount to, all families being equally likely; standard errors beside.
 
-    The ratio of stated to true cost is None where no statement had a true cost.
+    `problems` is how many problems of each family were played, whether or not something was said of them. The ratio of
+    stated to true cost is None where no statement had a true cost.
 
     >>> one = Statement("chain", 0, "10", 10, 0.25, False, 0.5, 0.4, 0.9, True, -1.0, -0.5)
-    >>> found = summary([one, one._replace(probability=0.75, best=True)])
+    >>> found = summary([one, one._replace(probability=0.75, best=True)], {"chain": 2})
     >>> found["statements"], found["cost"], found["bins"][0]["frequency"]
     (2, 0.5, 0.5)
     """
-    counts = Counter(one.family for one in said)
-    weight = np.array([1 / counts[one.family] for one in said])
+    weight = np.array([1 / problems[one.family] for one in said])
     column = {name: np.array([getattr(one, name) for one in said], dtype=np.float64) for name in Statement._fields[3:]}
     cost, (true_cost, true_error) = _mean(column["cost"], weight)[0], _mean(column["true_cost"], weight)
     residual = column["cost"] - column["true_cost"] * (cost / true_cost if true_cost else 1.0)
     return {
         "statements": len(said),
-        "families": len(counts),
+        "families": len({one.family for one in said}),
         "rewards": _mean(column["t"], weight)[0],
         "cost": cost,
         "true_cost": true_cost,

@@ -19,6 +19,7 @@ from corrbandits.policies import (
     Gittins,
     Greedy,
     HorizonUCL,
+    InformationDirected,
     KnowledgeGradient,
     Policy,
     Thompson,
@@ -37,6 +38,7 @@ RULES: dict[str, Callable[[int], Policy]] = {
     "GP-UCB": lambda _: GPUCB(scale=0.2),
     "Thompson": lambda _: Thompson(),
     "KnowledgeGradient": lambda horizon: KnowledgeGradient(horizon),
+    "InformationDirected": lambda _: InformationDirected(),
     "Greedy": lambda _: Greedy(),
     "Random": lambda _: Uniform(),
 }
@@ -59,6 +61,9 @@ TOLD_NOTHING = ("Gittins", "Gittins without an end", "HorizonUCL")
 TOLD_NOTHING_SHORT = ("GP-UCB", "Greedy")
 TOLD_NOTHING_STEPWISE = {"Thompson": 200, "UCL a=1": 50}
 """These are not compiled on a belief told nothing: they play games of few arms, and of no more decisions than this."""
+
+STEPWISE = {"InformationDirected": 50}
+"""These are not compiled on any belief."""
 
 LONGEST = 1_000
 """Longer games are played by fewer."""
@@ -103,6 +108,10 @@ def contestants(horizon: int, arms: int) -> list[Contestant]:
         nothing += TOLD_NOTHING_SHORT
     if arms <= FEW_ARMS:
         nothing += [rule for rule, longest in TOLD_NOTHING_STEPWISE.items() if horizon <= longest]
-    everything = [Contestant(rule, EVERYTHING) for rule in RULES]
+    everything = [
+        Contestant(rule, EVERYTHING)
+        for rule in RULES
+        if rule not in STEPWISE or (horizon <= STEPWISE[rule] and arms <= FEW_ARMS)
+    ]
     wrongly = [Contestant(rule, how) for how in WRONG for rule in TOLD_WRONGLY if horizon <= LONGEST]
     return [*everything, *(Contestant(rule, NOTHING) for rule in nothing), *wrongly]

@@ -21,7 +21,7 @@ import numpy as np
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.progress import bar
 from corrbandits.arena.campaign import Campaign, played
-from corrbandits.arena.contestants import DEFAULT, EVERYTHING, RULES, Contestant
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, Contestant, contestants
 from corrbandits.arena.problems import FAMILIES, TUNING, VERSION
 
 FILE = "reference.json"
@@ -44,9 +44,7 @@ def measured(campaign: Campaign, seed: int, threads: int) -> dict[str, dict[str,
     regret: dict[tuple[str, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     parts = campaign.parts()
     with one_thread(), bar(len(parts), label="tuning") as show:
-        told = played(
-            campaign, seed, parts, set(), lambda *_: [Contestant(rule, EVERYTHING) for rule in RULES], threads
-        )
+        told = played(campaign, seed, parts, set(), _told_everything, threads)
         for k, (part, games) in enumerate(told, start=1):
             for game in games:
                 regret[part.family, part.horizon][game.rule].append(game.regret)
@@ -55,6 +53,10 @@ def measured(campaign: Campaign, seed: int, threads: int) -> dict[str, dict[str,
     for (family, horizon), of in sorted(regret.items()):
         best[family][str(horizon)] = min(of, key=lambda rule: float(np.mean(of[rule])))
     return best
+
+
+def _told_everything(horizon: int, arms: int) -> list[Contestant]:
+    return [one for one in contestants(horizon, arms) if one.told == EVERYTHING]
 
 
 @cache

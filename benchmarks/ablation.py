@@ -109,7 +109,7 @@ VARIANTS: dict[str, Variant] = {
     "HorizonUCL": Variant(HorizonUCL),
     "HorizonUCL on quantiles": Variant(OnQuantiles),
     "24 parts": Variant(said={"parts": 24}),
-    "48 parts": Variant(said={"parts": 48}),
+    "96 parts": Variant(said={"parts": 96}),
     "192 parts": Variant(said={"parts": 192}),
     "one kernel": Variant(said={"kernel": "matern32"}),
     "no site effects": Variant(said={"site": 0.0}),

@@ -331,3 +331,13 @@ def test_asymmetry_is_found_and_averaged_in_every_strip():
     S[520, 259] += 7.0
     with pytest.raises(ValueError, match=r"its entry \((259, 520|520, 259)\) is"):
         refuse_indefinite(S)
+
+
+@pytest.mark.parametrize(("arms", "rank"), [(1, 1), (6, 6), (40, 40), (40, 7), (5, 0)])
+def test_a_root_is_the_same_in_one_array_and_in_two(monkeypatch, arms, rank):
+    wide = np.random.default_rng(3).standard_normal((arms, max(rank, 1))) * (rank > 0)
+    S = wide @ wide.T
+    in_two = covariance_root(S)
+    monkeypatch.setattr("corrbandits._core.draws.SMALL", 0)
+    assert np.array_equal(covariance_root(S), in_two)
+    np.testing.assert_allclose(in_two @ in_two.T, S, atol=1e-12)

@@ -16,12 +16,15 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import correlations, inverse_deviation
 from corrbandits._core.single_thread import one_thread
 
+SMALL = 1_000
+"""Up to so many arms a second array does not matter, and a loop over rows would take longer than the root."""
+
 
 def covariance_root(S: Array) -> Array:
     """Return R with R R' = S, by Cholesky with pivoting: S may be singular, and nothing is added to it.
 
     It is the correlations that are factored: what counts as rounding for one arm does not depend on how large
-    another's variance is. All is done in one array as large as S.
+    another's variance is. Where S is large all is done in one array as large as S.
     """
     from scipy.linalg.lapack import dpstrf
 
@@ -29,6 +32,10 @@ def covariance_root(S: Array) -> Array:
     with one_thread():
         upper, pivots, rank, _ = dpstrf(rho.T, lower=0, overwrite_a=1)  # .T: no copy is made
     root: Array = upper.T
+    if len(S) <= SMALL:
+        placed = np.zeros(S.shape)
+        placed[pivots - 1, :rank] = np.tril(root)[:, :rank] * deviation[pivots - 1, None]
+        return placed
     for k, arm in enumerate(pivots - 1):
         root[k, min(k + 1, rank) :] = 0.0
         root[k] *= deviation[arm]

@@ -76,11 +76,11 @@ def statements(
     [('10', 10), ('20', 20)]
     """
     arms, rewards = _played(given, policy, max(*times, *looks))
-    waiting = True
+    waiting, untold = True, given.told_nothing()
     for t in sorted({*times, *looks}):
         if t not in times and not waiting:
             continue
-        belief = given.told_nothing().observe(arms[:t], rewards[:t])
+        belief = untold.observe(arms[:t], rewards[:t])
         if not isinstance(belief, Vague) or belief.opening:
             continue
         rng = np.random.default_rng(np.random.SeedSequence(given.stream, spawn_key=(t,)))

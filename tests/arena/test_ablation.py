@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-
 from benchmarks import ablation
+
 from corrbandits import Gittins, HorizonUCL, Vague
 from corrbandits.arena.problems import FAMILIES
 from tests.support import ROOT

@@ -10,7 +10,6 @@ from scipy import integrate, stats
 from corrbandits import Correlated, Exponential, Vague
 from corrbandits._core.tally import Tally
 from corrbandits.belief.vague.lengths import reach
-from corrbandits.belief.vague.mixture import quantile
 from corrbandits.belief.vague.opening import farthest
 from corrbandits.belief.vague.parts import Parts, quasi_random
 from corrbandits.belief.vague.standard import Standard
@@ -263,17 +262,6 @@ def test_the_mean_that_is_left_out_shrinks_with_what_is_awaited():
     np.testing.assert_allclose(belief.assume([3]).variance, belief.observe(3, 8.0).variance, rtol=1e-9)
 
 
-def test_quantiles_are_those_of_the_mixture():
-    belief = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
-    for tail in (0.5, 0.05, 1e-3, 1e-7):
-        limit = belief.credible_limit(math.log(tail))
-        above = [belief.chances(limit[arm])[arm] for arm in range(4)]
-        np.testing.assert_allclose(above, tail, rtol=1e-8)
-    draws = np.array([belief.sample(np.random.default_rng(k)) for k in range(4000)])
-    limit = belief.credible_limit(math.log(0.1))
-    np.testing.assert_allclose((draws > limit).mean(axis=0), 0.1, atol=4 * math.sqrt(0.09 / 4000))
-
-
 def test_draws_have_the_covariance_that_is_said():
     belief = Vague(coordinates=PLACES, sd=2.0, noise_sd=(0.3, 1.0), mean=(0.0, 4.0)).observe(ARMS, REWARDS)
     rng = np.random.default_rng(2)
@@ -282,14 +270,6 @@ def test_draws_have_the_covariance_that_is_said():
     np.testing.assert_allclose(S.diagonal(), belief.variance, rtol=1e-9)
     np.testing.assert_allclose(np.cov(draws.T), S, atol=0.12 * S.max())
     np.testing.assert_allclose(draws.mean(axis=0), belief.mean, atol=5 * math.sqrt(S.max() / 6000))
-
-
-def test_the_quantile_of_two_far_parts():
-    p, location, scale = np.array([0.3, 0.7]), np.array([[0.0], [100.0]]), np.array([[1.0], [2.0]])
-    got = quantile(p, location, scale, math.inf, math.log(0.35)).item()
-    assert 0.3 * stats.norm.sf(got) + 0.7 * stats.norm.sf((got - 100) / 2) == pytest.approx(0.35, rel=1e-10)
-    t = quantile(p, location, scale, 3.0, math.log(0.01)).item()
-    assert 0.3 * stats.t(3).sf(t) + 0.7 * stats.t(3).sf((t - 100) / 2) == pytest.approx(0.01, rel=1e-10)
 
 
 def test_turned_round_it_is_its_mirror_image():

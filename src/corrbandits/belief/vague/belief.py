@@ -17,10 +17,11 @@ from corrbandits.belief.history import History
 from corrbandits.belief.vague.factors import Evidence, Factors, conditioned, factors, much, worth_keeping
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.learnt import Learnt, learnt
-from corrbandits.belief.vague.mixture import Components, components, freedom, quantile
+from corrbandits.belief.vague.mixture import Components, components, freedom
 from corrbandits.belief.vague.opening import farthest, first_of
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.prior import Prior
+from corrbandits.belief.vague.quantile import quantile
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.kernels import Distance
 

@@ -1,4 +1,4 @@
-"""A mixture of Student t and normal parts: weights, moments, quantiles."""
+"""A mixture of Student t and normal parts: its components and their weights."""
 
 from __future__ import annotations
 
@@ -112,56 +112,6 @@ def _scale_nodes(least: Array, n: int) -> tuple[Integers, Array, Array]:
     squares = 2 * half / np.tile(chdtri(2 * shape, levels), least.size)
     density = shape * np.log(half) - gammaln(shape) - (shape + 1) * np.log(squares) - half / squares
     return part, squares, density
-
-
-def quantile(p: Array, location: Array, scale: Array, freedom: float, log_tail: float) -> Array:
-    """Return for each arm what the mixture is above with probability exp(log_tail); p (C,), others (C, N).
-
-    >>> one, ten = np.array([[0.0]]), np.array([[1.0]])
-    >>> quantile(np.ones(1), one, ten, math.inf, math.log(0.025)).round(4)
-    array([1.96])
-    """
-    from scipy.special import ndtri, stdtrit
-
-    tail = max(math.exp(log_tail), 1e-300)
-    if tail >= 1:
-        return np.full(location.shape[1], -np.inf)
-    ordered = np.sort(p)
-    kept = p >= ordered[(np.cumsum(ordered) > 1e-9 * tail).argmax()]
-    p, location, scale = p[kept][:, None], location[kept], scale[kept]
-    z = -float(ndtri(tail) if math.isinf(freedom) else stdtrit(freedom, tail))
-    each = location + z * scale
-    low, high = each.min(axis=0), each.max(axis=0)
-    x, left = np.clip((p * each).sum(axis=0), low, high), np.flatnonzero(high > low)
-    for _ in range(100):  # Newton's steps on the logarithm, within bounds that close in
-        if not left.size:
-            break
-        width = np.where(scale[:, left] > 0, scale[:, left], 1.0)
-        y, sure = (x[left] - location[:, left]) / width, scale[:, left] <= 0
-        above = (p * np.where(sure, y < 0, _above(y, freedom))).sum(axis=0)
-        slope = (p * np.where(sure, 0.0, _density(y, freedom) / width)).sum(axis=0)
-        low[left] = np.where(above > tail, x[left], low[left])
-        high[left] = np.where(above > tail, high[left], x[left])
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            step = x[left] + np.log(above / tail) * above / slope
-        new = np.where((step > low[left]) & (step < high[left]), step, (low[left] + high[left]) / 2)
-        done = np.abs(new - x[left]) <= 1e-12 * (np.abs(x[left]) + width.max(axis=0))
-        x[left] = new
-        left = left[~done]
-    return np.asarray(x)
-
-
-def _above(y: Array, freedom: float) -> Array:
-    from scipy.special import ndtr, stdtr
-
-    return np.asarray(ndtr(-y) if math.isinf(freedom) else stdtr(freedom, -y))
-
-
-def _density(y: Array, freedom: float) -> Array:
-    if math.isinf(freedom):
-        return np.asarray(np.exp(-0.5 * y * y) / math.sqrt(2 * math.pi))
-    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-    return np.asarray(constant * np.exp(-(freedom + 1) / 2 * np.log1p(y * y / freedom)))
 
 
 def _log(x: Array) -> Array:

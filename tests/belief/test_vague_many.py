@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from corrbandits import Exponential, Gittins, Vague
-from corrbandits.belief.vague import factors
+from corrbandits.belief.vague import budget
 
 RNG = np.random.default_rng(11)
 PLACES = RNG.random((700, 2))  # more than one block
@@ -16,14 +16,14 @@ REWARDS = SURFACE[ARMS] + 0.5 * RNG.standard_normal(60)
 @pytest.fixture
 def large(monkeypatch):
     """Let every problem be one in which there is much to compute."""
-    monkeypatch.setattr(factors, "MUCH", 0)
+    monkeypatch.setattr(budget, "MUCH", 0)
 
 
 def test_what_is_computed_is_what_would_have_been_kept(large, monkeypatch):
-    monkeypatch.setattr(factors, "NEGLIGIBLE", 0.0)
+    monkeypatch.setattr(budget, "NEGLIGIBLE", 0.0)
     prior = Vague(coordinates=PLACES, parts=6)
     implicit = prior.observe(ARMS, REWARDS)
-    monkeypatch.setattr(factors, "MUCH", np.inf)
+    monkeypatch.setattr(budget, "MUCH", np.inf)
     kept = prior.observe(ARMS, REWARDS)
     assert implicit._factors.V.size == 0 < kept._factors.V.size
     for one, other in ((implicit, kept), (implicit.assume([3, 650, 3]), kept.assume([3, 650, 3]))):
@@ -51,10 +51,10 @@ def test_light_parts_are_left_out_whatever_the_order(large):
 
 def test_what_is_left_out_changes_little(large, monkeypatch):
     few = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
-    monkeypatch.setattr(factors, "MUCH", np.inf)
+    monkeypatch.setattr(budget, "MUCH", np.inf)
     every = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
     light = np.setdiff1d(np.arange(48), few._factors.kept)
-    assert 0 < every.weights[light].sum() <= factors.NEGLIGIBLE
+    assert 0 < every.weights[light].sum() <= budget.NEGLIGIBLE
     assert (np.abs(few.mean - every.mean) / np.sqrt(every.variance)).max() < 0.02
     np.testing.assert_allclose(few.variance, every.variance, rtol=0.02)
 
@@ -64,7 +64,7 @@ def test_ten_thousand_arms_are_within_what_a_second_allows():
     places, arms = rng.random((10_000, 2)), rng.choice(10_000, 150, replace=False)
     belief = Vague(coordinates=places).observe(arms, rng.standard_normal(150))  # noise: no part is light
     kept = belief._factors
-    assert 8 <= kept.kept.size <= factors.SECOND / (10_000 * 150**2)
+    assert 8 <= kept.kept.size <= budget.SECOND / (10_000 * 150**2)
     assert kept.V.size == 0
     arm = Gittins(1000).choose(belief, 151)
     assert belief.covariance_with(arm)[arm] == pytest.approx(belief.variance[arm], rel=1e-9)  # in another way

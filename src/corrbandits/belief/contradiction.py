@@ -33,7 +33,7 @@ from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.belief.implicit import Implicit
 from corrbandits.belief.independent import Independent
 from corrbandits.belief.vague import Vague
-from corrbandits.belief.vague.factors import Evidence, conditioned
+from corrbandits.belief.vague.evidence import Evidence, conditioned
 from corrbandits.belief.vague.known import Said
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.seasons import Season, Seasons

@@ -14,7 +14,9 @@ from corrbandits._core.draws import covariance_root
 from corrbandits._core.tally import Tally
 from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
-from corrbandits.belief.vague.factors import Evidence, Factors, conditioned, factors, much, worth_keeping
+from corrbandits.belief.vague.budget import much, worth_keeping
+from corrbandits.belief.vague.evidence import Evidence, conditioned
+from corrbandits.belief.vague.factors import Factors, factors
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.learnt import Learnt, learnt
 from corrbandits.belief.vague.mixture import Components, components, freedom

@@ -1,4 +1,4 @@
-"""What rewards leave of each part, in standard units: what the mixture and its weights are made of."""
+"""What rewards leave of each part, in standard units: what the mixture is made of."""
 
 from __future__ import annotations
 
@@ -10,47 +10,13 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
+from corrbandits.belief.vague.budget import much
+from corrbandits.belief.vague.evidence import solved_by
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard
 
-MUCH = 2e9
-"""More products than this are much to compute: parts x arms x the square of how many were seen."""
-
-SECOND = 6e9
-"""So many products, and the correlations for them, take less than a second: if there are more, parts are left out."""
-
-FEWEST = 8
-"""But so many are kept."""
-
-NEGLIGIBLE = 1e-3
-"""Where there is much to compute, the lightest parts are left out, up to this share of the weight in all.
-
-A thousandth of the weight moves means by a thousandth of a deviation or so; another choice of 48 parts, by more.
-"""
-
 BLOCK = 512
 """So many arms at a time: what is computed of them stays in the cache."""
-
-
-@final
-@dataclass(frozen=True)
-class Evidence:
-    """What the density of the rewards follows from, one entry per part: see `mixture`."""
-
-    number: int
-    """n, the number of rewards, and the degrees of freedom of earlier seasons."""
-
-    log_determinant: Array
-    """log |M| + (n - k) log lambda, less twice the log prior of the part."""
-
-    ones: Array
-    """1'M^-1 1, or nothing seen: 0."""
-
-    crossed: Array
-    """1'M^-1 z."""
-
-    squares: Array
-    """z'M^-1 z, and the spread within arms over lambda."""
 
 
 @final
@@ -93,7 +59,7 @@ class Factors:
         rows = parts.rows(self.kept, arm) - np.matmul(self.V[:, :, arm][:, None, :], self.V)[:, 0]
         every, here = np.arange(parts.arms), np.array([arm])
         for place, (part, L) in enumerate(zip(self.kept.tolist(), self.roots, strict=False)):
-            gain = _solved(L, _solved(L, parts.correlation(part, self.seen, here)), transposed=True)[:, 0]
+            gain = solved_by(L, solved_by(L, parts.correlation(part, self.seen, here)), transposed=True)[:, 0]
             for block in _blocks(parts.arms):
                 rows[place, block] -= parts.correlation(part, every[block], self.seen) @ gain
         return np.asarray(rows)
@@ -103,7 +69,7 @@ class Factors:
         every, number = np.arange(parts.arms), self.kept.item(part)
         S = parts.correlation(number, every, every) - self.V[part].T @ self.V[part]
         if self.roots:
-            V = _solved(self.roots[part], parts.correlation(number, self.seen, every))
+            V = solved_by(self.roots[part], parts.correlation(number, self.seen, every))
             S -= V.T @ V
         return np.asarray(S)
 
@@ -128,51 +94,6 @@ class Factors:
         return more, variance
 
 
-def much(parts: Parts, seen: int) -> bool:
-    """Return whether there is much to compute, so many arms having been seen."""
-    return len(parts) * parts.arms * seen**2 > MUCH
-
-
-def worth_keeping(parts: Parts, weights: Array, seen: int) -> Integers:
-    """Return which parts are kept, given the weights of all: all of them, unless there is much to compute.
-
-    It depends on what was seen alone, not on its order.
-    """
-    if not much(parts, seen):
-        return np.arange(len(parts))
-    order = np.argsort(-weights, kind="stable")
-    heavy = int(np.count_nonzero(np.cumsum(weights[order]) < 1 - NEGLIGIBLE)) + 1
-    affordable = max(int(SECOND / (parts.arms * seen**2)), FEWEST)
-    return np.sort(order[: min(heavy, affordable)])
-
-
-def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence, list[Array], list[Array]]:
-    """Return the evidence of what was seen, and under each part L and L^-1 (z, 1)."""
-    A, k, n, past = seen.arms, seen.arms.size, seen.number, parts.past
-    expected = np.zeros((len(parts), k)) if past is None else past.expected_in(seen.exponent)[:, A]
-    one = np.ones(k)
-    over = relative[A] / seen.counts
-    roots: list[Array] = []
-    solved: list[Array] = []
-    log_determinant = np.empty(len(parts))
-    with one_thread():
-        for part in range(len(parts)):
-            M = parts.correlation(part, A, A)
-            M.flat[:: k + 1] += parts.ratios[part] * over
-            L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
-            roots.append(L)
-            solved.append(_solved(L, np.stack([seen.averages - expected[part], one], axis=1)))
-            log_determinant[part] = 2 * np.log(L.diagonal()).sum() + (n - k) * np.log(parts.ratios[part])
-    zeta, o = (np.array([both[:, side] for both in solved]).reshape(len(parts), k) for side in (0, 1))
-    log_determinant -= 2 * parts.log_prior
-    squares = np.square(zeta).sum(axis=1) + seen.within / parts.ratios
-    if past is not None:
-        n, log_determinant = n + past.degrees, log_determinant + past.log_determinant
-        squares += np.ldexp(past.squares, 2 * (past.exponent - seen.exponent))
-    ones, crossed = np.square(o).sum(axis=1), (o * zeta).sum(axis=1)
-    return Evidence(n, log_determinant, ones, crossed, squares), roots, solved
-
-
 def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], solved: list[Array]) -> Factors:
     """Return the factors of the parts kept."""
     A, k, every = seen.arms, seen.arms.size, np.arange(parts.arms)
@@ -185,7 +106,7 @@ def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], so
     with one_thread():
         for block in _blocks(parts.arms if k else 0):
             for place, part in enumerate(kept.tolist()):
-                v = _solved(roots[part], parts.correlation(part, every[block], A).T)
+                v = solved_by(roots[part], parts.correlation(part, every[block], A).T)
                 left[place, block] = np.maximum(left[place, block] - np.square(v).sum(axis=0), 0.0)
                 response[place, block] += zeta[place] @ v
                 share[place, block] = 1.0 - o[place] @ v
@@ -197,14 +118,3 @@ def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], so
 
 def _blocks(arms: int) -> Iterator[slice]:
     return (slice(start, min(start + BLOCK, arms)) for start in range(0, arms, BLOCK))
-
-
-def _solved(L: Array, sides: Array, *, transposed: bool = False) -> Array:
-    """Return L^-1 or L'^-1 times the sides; in place of these if their columns lie one after the other."""
-    if not L.size:
-        return sides
-    from scipy.linalg import solve_triangular
-
-    trans = 1 if transposed else 0
-    solved = solve_triangular(L, sides, trans=trans, lower=True, overwrite_b=True, check_finite=False)
-    return np.asarray(solved)

@@ -11,7 +11,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits._core.tally import Tally
-from corrbandits.belief.vague.factors import conditioned
+from corrbandits.belief.vague.evidence import conditioned
 from corrbandits.belief.vague.mixture import components
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits.belief.vague.factors import Evidence
+from corrbandits.belief.vague.evidence import Evidence
 from corrbandits.belief.vague.known import Known
 
 NODES = 5

@@ -277,6 +277,7 @@ def test_turned_round_it_is_its_mirror_image():
     image = belief.mirrored()
     np.testing.assert_allclose(image.mean, -belief.mean, rtol=1e-12)
     np.testing.assert_allclose(image.variance, belief.variance, rtol=1e-12)
+    assert image.parts is belief.parts  # and their correlations are not computed again
 
 
 def test_more_parts_change_little():

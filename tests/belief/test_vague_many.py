@@ -25,7 +25,7 @@ def test_what_is_computed_is_what_would_have_been_kept(large, monkeypatch):
     implicit = prior.observe(ARMS, REWARDS)
     monkeypatch.setattr(budget, "MUCH", np.inf)
     kept = prior.observe(ARMS, REWARDS)
-    assert implicit._factors.V.size == 0 < kept._factors.V.size
+    assert implicit._mixture.factors.V.size == 0 < kept._mixture.factors.V.size
     for one, other in ((implicit, kept), (implicit.assume([3, 650, 3]), kept.assume([3, 650, 3]))):
         np.testing.assert_allclose(one.weights, other.weights, rtol=1e-9)
         np.testing.assert_allclose(one.mean, other.mean, rtol=1e-9)
@@ -43,17 +43,17 @@ def test_light_parts_are_left_out_whatever_the_order(large):
     for arm, reward in zip(ARMS[50:].tolist(), REWARDS[50:].tolist(), strict=True):
         one_by_one = one_by_one.observe(arm, reward)
     for other in (backwards, one_by_one):
-        np.testing.assert_array_equal(other._factors.kept, together._factors.kept)
+        np.testing.assert_array_equal(other._mixture.factors.kept, together._mixture.factors.kept)
         np.testing.assert_array_equal(other.mean, together.mean)
         np.testing.assert_array_equal(other.variance, together.variance)
-    assert 1 < together._factors.kept.size < 48
+    assert 1 < together._mixture.factors.kept.size < 48
 
 
 def test_what_is_left_out_changes_little(large, monkeypatch):
     few = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
     monkeypatch.setattr(budget, "MUCH", np.inf)
     every = Vague(coordinates=PLACES).observe(ARMS, REWARDS)
-    light = np.setdiff1d(np.arange(48), few._factors.kept)
+    light = np.setdiff1d(np.arange(48), few._mixture.factors.kept)
     assert 0 < every.weights[light].sum() <= budget.NEGLIGIBLE
     assert (np.abs(few.mean - every.mean) / np.sqrt(every.variance)).max() < 0.02
     np.testing.assert_allclose(few.variance, every.variance, rtol=0.02)
@@ -63,7 +63,7 @@ def test_ten_thousand_arms_are_within_what_a_second_allows():
     rng = np.random.default_rng(4)
     places, arms = rng.random((10_000, 2)), rng.choice(10_000, 150, replace=False)
     belief = Vague(coordinates=places).observe(arms, rng.standard_normal(150))  # noise: no part is light
-    kept = belief._factors
+    kept = belief._mixture.factors
     assert 8 <= kept.kept.size <= budget.SECOND / (10_000 * 150**2)
     assert kept.V.size == 0
     arm = Gittins(1000).choose(belief, 151)

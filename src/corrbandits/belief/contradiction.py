@@ -87,7 +87,7 @@ def contradictions(prior: Belief, tally: Tally) -> list[Contradiction]:
 def _stated(prior: Belief, tally: Tally) -> _Stated | None:
     """Return what a prior states; None where nothing can be said of it yet, or never."""
     if isinstance(prior, Vague):
-        seen, free = Standard.of(tally, prior.relative_variance), bool(np.isnan(prior.parts.scales).any())
+        seen, free = Standard.of(tally, prior.relative_variance), prior.parts.free
         seen = seen if prior.parts.past is None else seen.in_units_of(prior.parts.past.exponent)
         told = seen.number >= FEWEST and not (free and seen.all_equal)
         return _ByParts(prior, seen) if told else None

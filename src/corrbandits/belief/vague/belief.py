@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
-from corrbandits._core.draws import covariance_root
 from corrbandits._core.tally import Tally
 from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
-from corrbandits.belief.vague.budget import much, worth_keeping
-from corrbandits.belief.vague.evidence import Evidence, conditioned
-from corrbandits.belief.vague.factors import Factors, factors
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.learnt import Learnt, learnt
-from corrbandits.belief.vague.mixture import Components, components, freedom
-from corrbandits.belief.vague.opening import farthest, first_of
+from corrbandits.belief.vague.mixture import Mixture
+from corrbandits.belief.vague.opening import first_look, rewards_needed
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.prior import Prior
-from corrbandits.belief.vague.quantile import quantile
-from corrbandits.belief.vague.standard import Standard
+from corrbandits.belief.vague.state import State
 from corrbandits.kernels import Distance
-
-FEW = 8
-"""The first rewards are conditioned on afresh, one after the other: their units are not settled yet."""
 
 
 @final
@@ -89,7 +80,7 @@ class Vague(Belief):
         parts: int = 48,
         arms: int | None = None,
     ) -> None:
-        self._prior = Prior.of(
+        prior = Prior.of(
             coordinates=coordinates,
             mean=mean,
             sd=sd,
@@ -105,26 +96,26 @@ class Vague(Belief):
             parts=parts,
             arms=arms,
         )
-        self.parts, self.level = self._prior.parts, self._prior.level
-        self.relative_variance = self._prior.relative_variance
-        self._condition(Tally.empty(self.arms))
+        nothing = Tally.empty(prior.parts.arms)
+        self._set(nothing, State.of(prior, nothing))
 
-    parts: Parts
-    """The parts of the mixture: kernels, lengths, site shares, noise ratios."""
-
-    level: Known | None
-    """What is known of the mean of all arms."""
-
-    relative_variance: Array
-    """The noise variances of the arms, up to a common factor."""
-
-    _mixture: Components | None
-    _factors: Factors
-    _ones: Array
-    _weights: Array
-    _location: Array
-    _scale: Array
+    _state: State
     _deviation: Array
+
+    @property
+    def parts(self) -> Parts:
+        """The parts of the mixture: kernels, lengths, site shares, noise ratios."""
+        return self._state.prior.parts
+
+    @property
+    def level(self) -> Known | None:
+        """What is known of the mean of all arms."""
+        return self._state.prior.level
+
+    @property
+    def relative_variance(self) -> Array:
+        """The noise variances of the arms, up to a common factor."""
+        return self._state.prior.relative_variance
 
     @property
     def arms(self) -> int:
@@ -139,64 +130,57 @@ class Vague(Belief):
     @property
     def opening(self) -> bool:
         """Whether so few rewards have come, or all so equal, that there are no means and variances yet."""
-        return self._mixture is None
+        return self._state.mixture is None
 
     @property
     def still_needed(self) -> int:
         """How many rewards the opening still needs at least; 0 after it."""
-        if self._mixture is not None:
-            return 0
-        free = bool(np.isnan(self.parts.scales).any())
-        wanting = 1 if not free else 4 if self.level is None or self.level.deviation else 3
-        known = 0 if self.parts.past is None else self.parts.past.degrees
-        return max(wanting - known - int(self.counts.sum()) - len(self._open), 1)
+        rewards = int(self.counts.sum()) + len(self._open)
+        return rewards_needed(self.parts, self.level, rewards) if self.opening else 0
 
     @property
     def noise_variance(self) -> Array:
         """The expected variance of a reward about its arm's mean; inf while nothing is known of it."""
-        if self._mixture is None:
+        if self.opening:
             return np.full(self.arms, np.inf)
-        spread = self._mixture.tau_squared * self.parts.ratios[self._factors.kept][self._mixture.part]
-        return self._in_squares(float(self._weights @ spread) * self._inflation * self.relative_variance)
+        expected = float(self.weights @ self._mixture.noise) * self._mixture.components.inflation
+        return self._state.units.squares(expected * self.relative_variance)
 
     @property
     def deviation(self) -> Array:
         """The standard deviations; their squares may be no doubles."""
-        return np.sqrt(self.variance) if self._mixture is None else np.asarray(self._unit * self._deviation)
+        return self._deviation
 
     @property
     def weights(self) -> Array:
         """The posterior probability of each component: the parts, in their order, if there are not many arms."""
-        return self._weights
+        return self._state.weights
 
     @property
     def part_locations(self) -> Array:
         """The mean of each arm under each component, (components, arms)."""
-        return np.asarray(self._offset + self._unit * self._location)
+        return self._state.units.rewards(self._mixture.location)
 
     @property
     def part_scales(self) -> Array:
         """The scale of each arm's Student t, or its deviation, under each component."""
-        return np.asarray(self._unit * self._scale)
+        return np.asarray(self._state.units.unit * self._mixture.scale)
 
     @property
     def part_deviations(self) -> Array:
         """The standard deviation of each arm's mean under each component."""
-        return np.asarray(self.part_scales * math.sqrt(self._inflation))
+        return np.asarray(self.part_scales * math.sqrt(self._mixture.components.inflation))
 
     @property
     def part_noise(self) -> Array:
         """The noise variance over that of each arm's mean, under each component: how many rewards it is worth."""
-        assert self._mixture is not None, "there are no variances in the opening"
-        noise = self._mixture.tau_squared * self.parts.ratios[self._factors.kept][self._mixture.part]
         with np.errstate(divide="ignore"):
-            return np.asarray(noise[:, None] * self.relative_variance / np.square(self._scale))
+            return np.asarray(self._mixture.noise[:, None] * self.relative_variance / np.square(self._mixture.scale))
 
     @property
     def part_freedom(self) -> float:
         """The degrees of freedom of the components: inf where they are normal."""
-        assert self._mixture is not None, "there are no components in the opening"
-        return self._mixture.freedom
+        return self._mixture.components.freedom
 
     def credible_limit(self, log_tail: float) -> Array:
         """Return what each arm's mean is above with probability exp(log_tail), by the mixture; inf in the opening.
@@ -206,10 +190,9 @@ class Vague(Belief):
         array([1.96, 1.96])
         """
         log_tail = checks.number("log_tail", log_tail, up_to=0)
-        if self._mixture is None:
+        if self.opening:
             return np.full(self.arms, np.inf)
-        z = quantile(self._weights, self._location, self._scale, self._mixture.freedom, log_tail)
-        return np.asarray(self._offset + z * self._unit)
+        return self._state.units.rewards(self._mixture.limit(log_tail))
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Return one draw of all mean rewards: a part by its weight, its scale and mean, and the arms given these."""
@@ -223,37 +206,19 @@ class Vague(Belief):
         1.0
         """
         generator = checks.generator("a belief", rng)
-        if self._mixture is None:
+        if self.opening:
             raise ValueError(
                 "a draw needs a proper belief, but too few rewards have come, or all are equal: there is no scale yet. "
                 "Observe some arms first."
             )
-        mixture, reached = self._mixture, np.cumsum(self._weights)
-        chosen = np.searchsorted(reached, generator.random(number) * reached[-1], side="right")
-        tau = np.sqrt(mixture.tau_squared[chosen])
-        if math.isfinite(mixture.freedom):
-            tau = tau * np.sqrt(mixture.freedom / generator.chisquare(mixture.freedom, number))
-        normals, drawn = generator.standard_normal((self.arms, number)), np.empty((self.arms, number))
-        for one in np.unique(chosen):
-            here, part = np.flatnonzero(chosen == one), mixture.part.item(one)
-            share = self._factors.share[part]
-            covariance = self._factors.covariance(self.parts, part)
-            covariance += mixture.beta_variance.item(one) * np.outer(share, share)
-            spread = covariance_root(covariance) @ normals[:, here]
-            drawn[:, here] = self._location[one][:, None] + tau[here] * spread
-        return np.asarray(self._offset + self._unit * drawn)
+        return self._state.units.rewards(self._mixture.draws(generator, number))
 
     def covariance_with(self, arm: int) -> Array:
         """Return the covariance of one arm's mean reward with every arm's; inf in the opening."""
         k = checks.arm(arm, self.arms)
-        if self._mixture is None:
+        if self.opening:
             return np.full(self.arms, np.inf)
-        part, share = self._mixture.part, self._factors.share
-        rows = self._factors.row(self.parts, k)[part]
-        rows = rows + (self._mixture.beta_variance * share[part, k])[:, None] * share[part]
-        rows *= (self._mixture.tau_squared * self._inflation)[:, None]
-        centred = self._location - self._weights @ self._location
-        return self._in_squares(self._weights @ (rows + centred[:, k][:, None] * centred))
+        return self._state.units.squares(self._mixture.covariance_with(k))
 
     def chances(self, level: float) -> Array:
         """Return the probability that each arm's mean reward is above a level; nan in the opening.
@@ -261,13 +226,9 @@ class Vague(Belief):
         >>> Vague(arms=2, noise_sd=1.0, sd=1.0, mean=0.0).chances(0.0)
         array([0.5, 0.5])
         """
-        if self._mixture is None:
+        if self.opening:
             return np.full(self.arms, np.nan)
-        from scipy.special import ndtr, stdtr
-
-        z = (self._location - (level - self._offset) / self._unit) / np.where(self._scale > 0, self._scale, 1e-300)
-        free = self._mixture.freedom
-        return np.asarray(self._weights @ (ndtr(z) if math.isinf(free) else stdtr(free, z)))
+        return self._mixture.chances((level - self._state.units.offset) / self._state.units.unit)
 
     def learnt(self) -> Learnt:
         """Return what was learnt of mean, variation, noise, lengths and site effects, in the units of the rewards.
@@ -285,13 +246,11 @@ class Vague(Belief):
         if not self.opening:
             return super().least_known(candidates)
         tried = self.counts + np.bincount(np.array(self.awaited, dtype=np.int64), minlength=self.arms)
-        if self.parts.past is not None and not tried.any():
-            return first_of(self.parts.points, self._weights @ self.parts.past.expected, candidates)
-        return farthest(None if self.parts.points is None else self.parts.places(), tried, candidates)
+        return first_look(self.parts, self.weights, tried, candidates)
 
     def prior_arguments(self) -> dict[str, Any]:
         """Return what was told."""
-        return self._prior.arguments()
+        return self._state.prior.arguments()
 
     def replay(self, history: History) -> Vague:
         """Return the belief after a history of rewards: their counts, sums and sums of squares."""
@@ -299,120 +258,41 @@ class Vague(Belief):
 
     def mirrored(self) -> Vague:
         """Return the belief on rewards turned round, -r."""
-        image = type(self)(**self._mirrored_arguments())._conditioned(self._tally.mirrored(0.0))
+        turned = self._tally.mirrored(0.0)
+        image = self._changed(_open=(), _told=None)._set(turned, State.of(self._state.prior.mirrored(), turned))
         return image.assume(self.awaited) if self.awaited else image
-
-    def _mirrored_arguments(self) -> dict[str, Any]:
-        return self._prior.mirrored_arguments()
 
     def in_words(self) -> str:
         """Return what was told, and that the rest is learnt."""
-        return self._prior.in_words()
+        return self._state.prior.in_words()
 
     def _same_prior(self, other: Vague) -> bool:
-        return self._prior.same_as(other._prior)
+        return self._state.prior.same_as(other._state.prior)
 
     def _conditioned(self, tally: Tally) -> Vague:
-        new = self._changed(_open=(), _told=None)
-        new._condition(tally)
-        return new
+        return self._changed(_open=(), _told=None)._set(tally, State.of(self._state.prior, tally))
 
     def _updated(self, arm: int, reward: float) -> Vague:
+        state = self._state.after(arm, reward, int(np.count_nonzero(self.counts)))
         tally = self._tally.seen(arm, reward)
-        now, k = self._evidence, int(np.count_nonzero(self.counts))
-        z = self._seen_in_units.of_reward(reward)
-        settled = now.number >= FEW and self._mixture is not None and abs(z) < 1e3
-        if not settled or much(self.parts, k) or self._factors.zeta.shape[1] > 2 * k + 16:
-            return self._conditioned(tally)
-        row, noise = self._factors.row(self.parts, arm), self.parts.ratios * self.relative_variance[arm]
-        more, variance = self._factors.after(row, arm, noise, np.full(len(self.parts), z))
-        last, one = more.zeta[:, -1], more.o[:, -1]
-        evidence = Evidence(
-            number=now.number + 1,
-            log_determinant=now.log_determinant + np.log(variance),
-            ones=now.ones + one * one,
-            crossed=now.crossed + one * last,
-            squares=now.squares + last * last,
-        )
-        new = self._changed(_open=(), _told=None, _tally=tally, _evidence=evidence)
-        new._mix(components(evidence, self.parts.scales, self.level, self._offset, self._unit), more)
-        return new
+        return self._conditioned(tally) if state is None else self._changed(_open=(), _told=None)._set(tally, state)
 
     def _shrunk(self, awaited: list[int]) -> Vague:
-        new = self._changed()
-        if self._mixture is None:
-            return new
-        mixture, now, precision = self._mixture, self._factors, self._ones
-        for arm in awaited:
-            noise = self.parts.ratios[now.kept] * self.relative_variance[arm]
-            now, _ = now.after(now.row(self.parts, arm), arm, noise, now.response[:, arm])
-            precision = precision + np.square(now.o[:, -1])
-        gained = (precision - self._ones)[mixture.part]
-        variance = mixture.beta_variance / (1 + mixture.beta_variance * gained)
-        new._mix(replace(mixture, beta_variance=variance), now, location=self._location, weights=self._weights)
-        new._ones = precision
-        return new
+        return self._changed()._set(self._tally, self._state.awaiting(awaited))
 
-    def _condition(self, tally: Tally) -> None:
-        """Set all that follows from a tally."""
-        seen, past = Standard.of(tally, self.relative_variance), self.parts.past
-        seen = seen if past is None else seen.in_units_of(past.exponent)
-        self._tally, self._seen_in_units = tally, seen
-        self._offset, self._unit = seen.offset, math.ldexp(1.0, seen.exponent)
-        evidence, roots, solved = conditioned(self.parts, seen, self.relative_variance)
-        self._evidence = evidence
-        free = bool(np.isnan(self.parts.scales).any())
-        degrees = freedom(evidence.number, self.level, free=free)
-        if degrees <= 2 or (self.level is None and not seen.number) or (free and self._without_scale(seen)):
-            self._mixture = None
-            self._weights = self._weights_of_past(evidence)
-            self.mean = frozen(np.full(self.arms, seen.offset))
-            self.variance = frozen(np.full(self.arms, np.inf))
-            return
-        mixture = components(evidence, self.parts.scales, self.level, self._offset, self._unit)
-        weights = np.zeros(len(self.parts))
-        np.add.at(weights, mixture.part, mixture.weights())
-        kept = worth_keeping(self.parts, weights, seen.arms.size)
-        if kept.size < len(self.parts):
-            mixture = mixture.kept(np.flatnonzero(np.isin(mixture.part, kept)), kept)
-        self._mix(mixture, factors(self.parts, seen, kept, roots, solved))
+    def _set(self, tally: Tally, state: State) -> Vague:
+        """Complete a belief that is being made, with its moments in the units of the rewards."""
+        self._tally, self._state, units, mixture = tally, state, state.units, state.mixture
+        if mixture is None:
+            self.mean = frozen(np.full(self.arms, units.offset))
+            self.variance = self._deviation = frozen(np.full(self.arms, np.inf))
+            return self
+        variance = mixture.variance
+        self.mean, self.variance = frozen(units.rewards(mixture.mean)), frozen(units.squares(variance))
+        self._deviation = frozen(units.unit * np.sqrt(variance))
+        return self
 
-    def _weights_of_past(self, evidence: Evidence) -> Array:
-        """Return the weights of the parts in the opening: what earlier seasons and other fields say of them."""
-        if self.parts.past is None or not self.parts.past.squares.any() or self.counts.any():
-            likely = np.exp(self.parts.log_prior - self.parts.log_prior.max())
-            return np.asarray(likely / likely.sum())
-        alone = replace(evidence, number=evidence.number + 1)  # no mean of this season takes one away
-        return components(alone, self.parts.scales, None, self._offset, self._unit).weights()
-
-    def _without_scale(self, seen: Standard) -> bool:
-        """Return whether the rewards say nothing of a scale: no two differ, nor from a mean that is known."""
-        if self.level is not None and not self.level.deviation and seen.offset != self.level.centre:
-            return False
-        return seen.all_equal and (self.parts.past is None or not self.parts.past.squares.any())
-
-    def _mix(
-        self, mixture: Components, now: Factors, *, location: Array | None = None, weights: Array | None = None
-    ) -> None:
-        """Set moments and all that is asked of a mixture."""
-        self._mixture, self._factors = mixture, now
-        part, share = mixture.part, now.share
-        self._ones = self._evidence.ones[now.kept] if weights is None else self._ones
-        self._weights = mixture.weights() if weights is None else weights
-        self._inflation = 1.0 if math.isinf(mixture.freedom) else mixture.freedom / (mixture.freedom - 2)
-        self._location = now.response[part] + mixture.beta[:, None] * share[part] if location is None else location
-        variances = now.left[part] + mixture.beta_variance[:, None] * np.square(share[part])
-        self._scale = np.sqrt(mixture.tau_squared[:, None] * variances)
-        mean = self._weights @ self._location
-        apart = self._weights @ np.square(self._location - mean)
-        variance = self._weights @ np.square(self._scale) * self._inflation + apart
-        self._deviation = np.sqrt(variance)
-        self.variance = frozen(self._in_squares(variance))
-        with np.errstate(over="ignore"):
-            self.mean = frozen(self._offset + self._unit * mean)
-
-    def _in_squares(self, values: Array) -> Array:
-        """Return variances or covariances in squares of the unit of rewards; beyond the doubles the largest double."""
-        most = np.finfo(float).max
-        with np.errstate(over="ignore"):
-            return np.clip(values * self._unit * self._unit, -most, most)
+    @property
+    def _mixture(self) -> Mixture:
+        assert self._state.mixture is not None, "there are no components in the opening"
+        return self._state.mixture

@@ -33,6 +33,16 @@ class Evidence:
     squares: Array
     """z'M^-1 z, and the spread within arms over lambda."""
 
+    def after(self, variance: Array, zeta: Array, o: Array) -> Evidence:
+        """Return the evidence after one more reward: the variance it was expected with, and its L^-1 z and L^-1 1."""
+        return Evidence(
+            number=self.number + 1,
+            log_determinant=self.log_determinant + np.log(variance),
+            ones=self.ones + o * o,
+            crossed=self.crossed + o * zeta,
+            squares=self.squares + zeta * zeta,
+        )
+
 
 def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence, list[Array], list[Array]]:
     """Return the evidence of what was seen, and under each part L and L^-1 (z, 1)."""

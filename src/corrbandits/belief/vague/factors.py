@@ -27,8 +27,9 @@ class Factors:
     Where there is much to compute, V of the arms seen is not kept, but L is, from which rows of V'V follow.
     """
 
+    parts: Parts
     kept: Integers
-    """Which parts are kept."""
+    """Which of the parts are kept."""
 
     V: Array
     """(G, rows, N), of what was seen and is awaited; of what is awaited alone, if there are roots."""
@@ -54,8 +55,9 @@ class Factors:
     roots: tuple[Array, ...] = ()
     """L of each part kept, (k, k), if V of the arms seen is not."""
 
-    def row(self, parts: Parts, arm: int) -> Array:
+    def row(self, arm: int) -> Array:
         """Return row `arm` of R - V'V under every part kept."""
+        parts = self.parts
         rows = parts.rows(self.kept, arm) - np.matmul(self.V[:, :, arm][:, None, :], self.V)[:, 0]
         every, here = np.arange(parts.arms), np.array([arm])
         for place, (part, L) in enumerate(zip(self.kept.tolist(), self.roots, strict=False)):
@@ -64,8 +66,9 @@ class Factors:
                 rows[place, block] -= parts.correlation(part, every[block], self.seen) @ gain
         return np.asarray(rows)
 
-    def covariance(self, parts: Parts, part: int) -> Array:
+    def covariance(self, part: int) -> Array:
         """Return R - V'V under one of the parts kept, by its place among them."""
+        parts = self.parts
         every, number = np.arange(parts.arms), self.kept.item(part)
         S = parts.correlation(number, every, every) - self.V[part].T @ self.V[part]
         if self.roots:
@@ -113,7 +116,7 @@ def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], so
                 if not implicit:
                     V[place, :, block] = v
     L = tuple(roots[part] for part in kept) if implicit else ()
-    return Factors(kept, V, zeta, o, left, response, share, A, L)
+    return Factors(parts, kept, V, zeta, o, left, response, share, A, L)
 
 
 def _blocks(arms: int) -> Iterator[slice]:

@@ -73,22 +73,21 @@ class Learnt:
 
 def learnt(belief: Vague) -> Learnt:
     """Return what was learnt; refuse in the opening."""
-    mixture = belief._mixture
-    if mixture is None:
+    if belief.opening:
         raise ValueError(
             "nothing can be said yet: too few rewards have come, or all are equal. Observe some arms that lie far from "
             "each other first."
         )
-    parts, part = belief.parts, belief._factors.kept[mixture.part]
-    weights, square = belief._weights, mixture.tau_squared
-    if math.isfinite(mixture.freedom):
+    parts, mixture, of = belief.parts, belief._mixture, belief._mixture.components
+    part, weights, square = mixture.factors.kept[of.part], mixture.weights, of.tau_squared
+    if math.isfinite(of.freedom):
         from scipy.special import chdtri
 
         levels = (np.arange(LEVELS) + 0.5) / LEVELS
-        times = mixture.freedom / chdtri(mixture.freedom, levels)
+        times = of.freedom / chdtri(of.freedom, levels)
         part, weights = np.repeat(part, LEVELS), np.repeat(weights, LEVELS) / LEVELS
         square = (square[:, None] * times).ravel()
-    deviation = np.sqrt(square) * belief._unit
+    deviation = np.sqrt(square) * belief._state.units.unit
     noise = deviation * np.sqrt(parts.ratios[part])
     near = length = site = None
     kernels: dict[str, float] = {}

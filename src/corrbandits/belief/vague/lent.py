@@ -11,8 +11,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits._core.tally import Tally
+from corrbandits.belief.vague.components import components
 from corrbandits.belief.vague.evidence import conditioned
-from corrbandits.belief.vague.mixture import components
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard
 
@@ -32,7 +32,7 @@ def log_likelihoods(parts: Parts, fields: Sequence[Field]) -> Array:
         tally = Tally.empty(len(places)).plus((k, 1, r) for k, r in zip(arms.ravel().tolist(), rewards, strict=True))
         seen = Standard.of(tally, np.ones(len(places)))
         evidence, _, _ = conditioned(own, seen, np.ones(len(places)))
-        total += components(evidence, parts.scales, None, seen.offset, 2.0**seen.exponent).log_weight
+        total += components(evidence, parts.scales, None, seen.offset, seen.unit).log_weight
     return total
 
 

@@ -1,118 +1,115 @@
-"""A mixture of Student t and normal parts: its components and their weights."""
+"""What is believed of the arms' means, in standard units: a mixture of Student t or normal components.
+
+name             shape     meaning
+weights          (C,)      the posterior probabilities of the components
+location, scale  (C, N)    of each arm under each component; the scale is the deviation where it is normal
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
-from corrbandits._core.checks import Array, Integers
-from corrbandits.belief.vague.evidence import Evidence
-from corrbandits.belief.vague.known import Known
-
-NODES = 5
-"""Where a scale must be integrated out numerically: so many values of it per part."""
+from corrbandits._core.checks import Array
+from corrbandits._core.draws import covariance_root
+from corrbandits.belief.vague.components import Components
+from corrbandits.belief.vague.factors import Factors
+from corrbandits.belief.vague.quantile import quantile
 
 
 @final
-@dataclass(frozen=True)
-class Components:
-    """What each component of the mixture makes of beta and tau, in standard units; several may share a part."""
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The mixture, and what it is made of."""
 
-    part: Integers
-    log_weight: Array
-    """Up to a constant: the log density of the rewards under the component, and its prior."""
+    components: Components
+    factors: Factors
+    ones: Array
+    """1'M^-1 1 under each part kept, what is awaited included."""
 
-    beta: Array
-    """The location of beta."""
+    weights: Array
+    location: Array
+    scale: Array
 
-    beta_variance: Array
-    """Its variance, over tau^2."""
+    @staticmethod
+    def of(components: Components, factors: Factors, ones: Array) -> Mixture:
+        """Return what components make of what is left of their parts."""
+        part = components.part
+        location = factors.response[part] + components.beta[:, None] * factors.share[part]
+        return Mixture(components, factors, ones, components.weights(), location, _scales(components, factors))
 
-    tau_squared: Array
-    """tau^2, or the square of the scale of a t."""
+    def awaiting(self, arms: list[int], relative: Array) -> Mixture:
+        """Return the mixture while rewards of these arms are awaited: the scales shrink, and nothing else changes."""
+        now, ones, before = self.factors, self.ones, self.components
+        for arm in arms:
+            noise = now.parts.ratios[now.kept] * relative[arm]
+            now, _ = now.after(now.row(arm), arm, noise, now.response[:, arm])
+            ones = ones + np.square(now.o[:, -1])
+        gained = (ones - self.ones)[before.part]
+        shrunk = replace(before, beta_variance=before.beta_variance / (1 + before.beta_variance * gained))
+        return replace(self, components=shrunk, factors=now, ones=ones, scale=_scales(shrunk, now))
 
-    freedom: float
-    """Degrees of freedom: inf where the scale is known to a component."""
+    @property
+    def mean(self) -> Array:
+        """The mean of each arm."""
+        return np.asarray(self.weights @ self.location)
 
-    def weights(self) -> Array:
-        """Return the posterior probabilities of the components."""
-        likely = np.exp(self.log_weight - self.log_weight.max())
-        return np.asarray(likely / likely.sum())
+    @property
+    def variance(self) -> Array:
+        """The variance of each arm."""
+        apart = self.weights @ np.square(self.location - self.mean)
+        return np.asarray(self.weights @ np.square(self.scale) * self.components.inflation + apart)
 
-    def kept(self, which: Integers, parts: Integers) -> Components:
-        """Return some components, their parts numbered by the place among those kept."""
-        place = np.searchsorted(parts, self.part[which])
-        return Components(
-            place,
-            self.log_weight[which],
-            self.beta[which],
-            self.beta_variance[which],
-            self.tau_squared[which],
-            self.freedom,
-        )
+    @property
+    def noise(self) -> Array:
+        """The square of the scale of a reward about its arm's mean under each component, (C,)."""
+        ratios = self.factors.parts.ratios[self.factors.kept]
+        return np.asarray(self.components.tau_squared * ratios[self.components.part])
 
+    def limit(self, log_tail: float) -> Array:
+        """Return what each arm is above with probability exp(log_tail)."""
+        return quantile(self.weights, self.location, self.scale, self.components.freedom, log_tail)
 
-def freedom(number: int, mean: Known | None, *, free: bool) -> float:
-    """Return the degrees of freedom after so many rewards: of the t's, where scales are free."""
-    if not free:
-        return math.inf if number or mean is not None else 0.0
-    return float(number) if mean is not None and not mean.deviation else float(number - 1)
+    def chances(self, level: float) -> Array:
+        """Return the probability that each arm is above a level."""
+        from scipy.special import ndtr, stdtr
 
+        z = (self.location - level) / np.where(self.scale > 0, self.scale, 1e-300)
+        free = self.components.freedom
+        return np.asarray(self.weights @ (ndtr(z) if math.isinf(free) else stdtr(free, z)))
 
-def components(seen: Evidence, scales: Array, mean: Known | None, offset: float, unit: float) -> Components:
-    """Return the components from the evidence; `scales` in units of rewards, nan where they are integrated out.
+    def covariance_with(self, arm: int) -> Array:
+        """Return the covariance of one arm with every arm."""
+        of, share = self.components, self.factors.share
+        rows = self.factors.row(arm)[of.part]
+        rows = rows + (of.beta_variance * share[of.part, arm])[:, None] * share[of.part]
+        rows *= (of.tau_squared * of.inflation)[:, None]
+        centred = self.location - self.mean
+        return np.asarray(self.weights @ (rows + centred[:, arm][:, None] * centred))
 
-    `offset` and `unit` turn a stated mean, and scales, into standard units.
-    """
-    n, A = seen.number, seen.ones
-    safe = np.where(A > 0, A, 1.0)
-    beta_hat = seen.crossed / safe
-    least = np.maximum(seen.squares - seen.crossed * beta_hat, 0.0)  # at the best beta
-    common = -0.5 * seen.log_determinant
-    part, zero = np.arange(A.size), np.zeros(A.size)
-    free = bool(np.isnan(scales).any())
-    centre = None if mean is None else (mean.centre - offset) / unit
-    if free and mean is None:
-        tau_squared = least / max(n - 1, 1)
-        log_weight = common - 0.5 * np.log(safe) - 0.5 * (n - 1) * _log(least)
-        return Components(part, log_weight, beta_hat, 1 / safe, tau_squared, freedom(n, mean, free=True))
-    if free and mean is not None and not mean.deviation:
-        assert centre is not None
-        about = least + A * np.square(beta_hat - centre)
-        log_weight = common - 0.5 * n * _log(about)
-        return Components(part, log_weight, zero + centre, zero, about / max(n, 1), freedom(n, mean, free=True))
-    if free:
-        part, squares, proposal = _scale_nodes(least, n)
-        adjusted = -np.log(squares) - proposal
-    else:
-        squares, adjusted = np.square(scales / unit), zero
-    A, safe, beta_hat, least, common = (x[part] for x in (A, safe, beta_hat, least, common))
-    if mean is None:
-        log_weight = common - 0.5 * np.log(safe) - 0.5 * (n - 1) * np.log(squares) - 0.5 * least / squares
-        return Components(part, log_weight + adjusted, beta_hat, 1 / safe, squares, math.inf)
-    assert centre is not None
-    v = (mean.deviation / unit) ** 2 / squares
-    log_weight = common - 0.5 * np.log1p(v * A) - 0.5 * n * np.log(squares)
-    log_weight -= 0.5 * (least + A * np.square(beta_hat - centre) / (1 + v * A)) / squares
-    beta = (centre + v * A * beta_hat) / (1 + v * A)
-    return Components(part, log_weight + adjusted, beta, v / (1 + v * A), squares, math.inf)
-
-
-def _scale_nodes(least: Array, n: int) -> tuple[Integers, Array, Array]:
-    """Return parts, values of tau^2 at even probabilities of its law under a flat mean, and the log density there."""
-    from scipy.special import chdtri, gammaln
-
-    shape = max(n - 1, 1) / 2
-    levels = (np.arange(NODES) + 0.5) / NODES
-    part = np.repeat(np.arange(least.size), NODES)
-    half = np.maximum(least[part], np.finfo(float).tiny) / 2
-    squares = 2 * half / np.tile(chdtri(2 * shape, levels), least.size)
-    density = shape * np.log(half) - gammaln(shape) - (shape + 1) * np.log(squares) - half / squares
-    return part, squares, density
+    def draws(self, generator: np.random.Generator, number: int) -> Array:
+        """Return so many draws of all arms, one per column: a component by its weight, its scale, and arms by these."""
+        of, reached = self.components, np.cumsum(self.weights)
+        chosen = np.searchsorted(reached, generator.random(number) * reached[-1], side="right")
+        tau = np.sqrt(of.tau_squared[chosen])
+        if math.isfinite(of.freedom):
+            tau = tau * np.sqrt(of.freedom / generator.chisquare(of.freedom, number))
+        arms = self.location.shape[1]
+        normals, drawn = generator.standard_normal((arms, number)), np.empty((arms, number))
+        for one in np.unique(chosen):
+            here, part = np.flatnonzero(chosen == one), of.part.item(one)
+            share = self.factors.share[part]
+            covariance = self.factors.covariance(part)
+            covariance += of.beta_variance.item(one) * np.outer(share, share)
+            spread = covariance_root(covariance) @ normals[:, here]
+            drawn[:, here] = self.location[one][:, None] + tau[here] * spread
+        return drawn
 
 
-def _log(x: Array) -> Array:
-    return np.asarray(np.log(np.maximum(x, np.finfo(float).tiny)))
+def _scales(of: Components, factors: Factors) -> Array:
+    """Return the scale of each arm under each component."""
+    variances = factors.left[of.part] + of.beta_variance[:, None] * np.square(factors.share[of.part])
+    return np.sqrt(of.tau_squared[:, None] * variances)

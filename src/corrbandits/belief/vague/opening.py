@@ -1,10 +1,59 @@
-"""Where to look first: places far from each other."""
+"""The opening: how long there are no means and variances yet, and where to look then, far from what was tried."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits.belief.vague.components import components, freedom
+from corrbandits.belief.vague.evidence import Evidence
+from corrbandits.belief.vague.known import Known
+from corrbandits.belief.vague.parts import Parts
+from corrbandits.belief.vague.standard import Standard
+
+
+def lasts(parts: Parts, level: Known | None, seen: Standard, evidence: Evidence) -> bool:
+    """Return whether so few rewards have come, or all so equal, that there are no means and variances yet.
+
+    `level` is what is known of the mean of all arms.
+    """
+    degrees = freedom(evidence.number, level, free=parts.free)
+    return degrees <= 2 or (level is None and not seen.number) or (parts.free and _without_scale(parts, level, seen))
+
+
+def rewards_needed(parts: Parts, level: Known | None, rewards: int) -> int:
+    """Return how many rewards the opening needs at least, after so many, while it lasts."""
+    wanting = 1 if not parts.free else 4 if level is None or level.deviation else 3
+    known = 0 if parts.past is None else parts.past.degrees
+    return max(wanting - known - rewards, 1)
+
+
+def weights_of_past(parts: Parts, seen: Standard, evidence: Evidence) -> Array:
+    """Return the weights of the parts in the opening: what earlier seasons and other fields say of them."""
+    if parts.past is None or not parts.past.squares.any() or seen.number:
+        likely = np.exp(parts.log_prior - parts.log_prior.max())
+        return np.asarray(likely / likely.sum())
+    alone = replace(evidence, number=evidence.number + 1)  # no mean of this season takes one away
+    return components(alone, parts.scales, None, seen.offset, seen.unit).weights()
+
+
+def _without_scale(parts: Parts, level: Known | None, seen: Standard) -> bool:
+    """Return whether the rewards say nothing of a scale: no two differ, nor from a mean that is known."""
+    if level is not None and not level.deviation and seen.offset != level.centre:
+        return False
+    return seen.all_equal and (parts.past is None or not parts.past.squares.any())
+
+
+def first_look(parts: Parts, weights: Array, tried: Integers, candidates: Integers) -> int:
+    """Return which candidate to try in the opening, `tried` counting that per arm.
+
+    It is the farthest from what was tried; before anything was, and after earlier seasons, the best of these.
+    """
+    if parts.past is not None and not tried.any():
+        return first_of(parts.points, weights @ parts.past.expected, candidates)
+    return farthest(None if parts.points is None else parts.places(), tried, candidates)
 
 
 def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int:

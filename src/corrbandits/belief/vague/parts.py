@@ -79,6 +79,11 @@ class Parts:
     def __len__(self) -> int:
         return self.ratios.size
 
+    @property
+    def free(self) -> bool:
+        """Whether scales are integrated out."""
+        return bool(np.isnan(self.scales).any())
+
     def correlation(self, part: int, arms: Integers, others: Integers) -> Array:
         """Return the correlation of each of the arms with each of the others under one part."""
         if (every := self._every()) is not None:

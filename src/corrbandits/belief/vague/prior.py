@@ -34,15 +34,15 @@ class Prior:
     @staticmethod
     def of(
         *,
-        coordinates: Any,
-        arms: int | None,
         relative_noise: Any,
         kernel: Any,
         distance: Distance,
-        per_coordinate: bool,
-        history: Any,
-        fields: Any,
         parts: int,
+        coordinates: Any = None,
+        arms: int | None = None,
+        per_coordinate: bool = False,
+        history: Any = None,
+        fields: Any = None,
         **quantities: Any,
     ) -> Prior:
         """Return what `Vague` was told; refuse what makes no sense. The quantities are those of `WORDS`."""
@@ -91,12 +91,14 @@ class Prior:
         where: dict[str, Any] = {"arms": self.parts.arms} if points is None else {"coordinates": points}
         return {**where, **self.given, "relative_noise": np.sqrt(self.relative_variance)}
 
-    def mirrored_arguments(self) -> dict[str, Any]:
-        """Return what makes the prior of rewards turned round."""
+    def mirrored(self) -> Prior:
+        """Return the prior of rewards turned round, -r."""
         mean = self.given["mean"]
         image = None if mean is None else (-mean[1], -mean[0]) if isinstance(mean, tuple) else -mean
         past = {key: turned(self.given[key]) for key in ("history", "fields") if key in self.given}
-        return self.arguments() | {"mean": image} | past
+        if past:
+            return Prior.of(**self.arguments() | {"mean": image} | past)
+        return replace(self, given=self.given | {"mean": image}, level=known("mean", image, positive=False))
 
     def same_as(self, other: Prior) -> bool:
         """Return whether the same was told."""

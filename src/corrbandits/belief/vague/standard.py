@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -40,6 +41,11 @@ class Standard:
     exponent: int
 
     @property
+    def unit(self) -> float:
+        """2^exponent."""
+        return math.ldexp(1.0, self.exponent)
+
+    @property
     def number(self) -> int:
         """The number of rewards."""
         return int(self.counts.sum())
@@ -59,6 +65,17 @@ class Standard:
     def of_reward(self, reward: float) -> float:
         """Return a reward in these units."""
         return float(np.ldexp(reward - self.offset, -self.exponent))
+
+    def rewards(self, values: Array) -> Array:
+        """Return what values in these units are as rewards."""
+        with np.errstate(over="ignore"):
+            return np.asarray(self.offset + self.unit * values)
+
+    def squares(self, values: Array) -> Array:
+        """Return what variances or covariances are in squares of rewards; beyond the doubles the largest double."""
+        most = np.finfo(float).max
+        with np.errstate(over="ignore"):
+            return np.clip(values * self.unit * self.unit, -most, most)
 
     @staticmethod
     def of(tally: Tally, relative: Array) -> Standard:

@@ -109,14 +109,13 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         seen=record(SEEN, arm=-1),
     )
     first, again = in_order(None if parts.points is None else parts.places(), n)
-    free = bool(np.isnan(parts.scales).any())
     told = Told(
-        free=free,
+        free=parts.free,
         flat=level is None,
         centre=0.0 if level is None else level.centre,
         spread=0.0 if level is None else level.deviation**2,
         ratios=parts.ratios,
-        squares=np.ones(G) if free else np.square(parts.scales),
+        squares=np.ones(G) if parts.free else np.square(parts.scales),
         relative=belief.relative_variance,
         first=first,
         again=again,

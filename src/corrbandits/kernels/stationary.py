@@ -17,6 +17,9 @@ from corrbandits.kernels.base import Kernel
 Distance = Literal["euclidean", "cityblock", "great_circle", "chordal"]
 EARTH_RADIUS_KM = 6371.0088
 
+BEYOND = 1e150
+"""Where correlations are 0, and squares of distances are doubles; no distance is longer, in lengths."""
+
 
 @dataclass(frozen=True)
 class Stationary(Kernel):
@@ -54,12 +57,12 @@ class Stationary(Kernel):
         return self.correlation(self.distances(points, others))
 
     def distances(self, points: Any, others: Any = None) -> Array:
-        """Return the distances, in lengths: 1e150 for those beyond, where correlations are 0 and squares finite."""
+        """Return the distances, in lengths, up to `BEYOND`."""
         x = checks.points("points", points)
         y = x if others is None else checks.points("others", others)
         if x.shape[1] != y.shape[1]:
             raise ValueError(f"points have {x.shape[1]} coordinates but others have {y.shape[1]}.")
-        return np.minimum(self._scaled_distance(x, y), 1e150)
+        return np.minimum(self._scaled_distance(x, y), BEYOND)
 
     @abstractmethod
     def correlation(self, r: Array) -> Array:

@@ -54,8 +54,7 @@ def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence
     solved: list[Array] = []
     log_determinant = np.empty(len(parts))
     with one_thread():
-        for part in range(len(parts)):
-            M = parts.correlation(part, A, A)
+        for part, M in enumerate(parts.correlations(np.arange(len(parts)), A, A)):
             M.flat[:: k + 1] += parts.ratios[part] * over
             L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
             roots.append(L)

@@ -1,10 +1,15 @@
-"""What rewards leave of each part, in standard units: what the mixture is made of."""
+"""What rewards leave of each part, in standard units: what the mixture is made of.
+
+name     shape         meaning
+S        (G, N, N)     R - V'V of rows of V that are not kept any more
+v        (G, N)        the row of V that one more reward adds
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -15,30 +20,35 @@ from corrbandits.belief.vague.evidence import solved_by
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard
 
-BLOCK = 512
-"""So many arms at a time: what is computed of them stays in the cache."""
+TOGETHER = 50_000
+"""So many correlations of arms with those seen are computed at a time: they stay in the cache."""
+
+BLOCK = 16
+"""So many rows of V are put together, in an array that later beliefs share, and so many are taken from S at once."""
+
+
+class Step(NamedTuple):
+    """What one more reward adds to the evidence, one entry per part."""
+
+    variance: Array
+    """With which it was expected."""
+
+    zeta: Array
+    o: Array
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Factors:
-    """Of each part that is kept: what is left of variances, means and beta, and V, zeta and o.
+    """Of each part that is kept: what is left of variances, means and beta, and of correlations.
 
-    Where there is much to compute, V of the arms seen is not kept, but L is, from which rows of V'V follow.
+    Of correlations R - V'V is left. S takes the place of R and V where V would have more rows. Where there is much to
+    compute, V of the arms seen is not kept, but L is, from which rows of V'V follow.
     """
 
     parts: Parts
     kept: Integers
     """Which of the parts are kept."""
-
-    V: Array
-    """(G, rows, N), of what was seen and is awaited; of what is awaited alone, if there are roots."""
-
-    zeta: Array
-    """(G, rows)"""
-
-    o: Array
-    """(G, rows)"""
 
     left: Array
     """The diagonal of R - V'V, (G, N)."""
@@ -49,52 +59,71 @@ class Factors:
     share: Array
     """1 - V' o, (G, N): how much of beta is left in the arms' means."""
 
+    V: tuple[Array, ...]
+    """Some rows each, (G, rows, N), of what was seen and is awaited; of what is awaited alone, if there are roots."""
+
     seen: Integers
     """The arms that were seen, where V does not tell of them."""
 
     roots: tuple[Array, ...] = ()
     """L of each part kept, (k, k), if V of the arms seen is not."""
 
-    def row(self, arm: int) -> Array:
-        """Return row `arm` of R - V'V under every part kept."""
-        parts = self.parts
-        rows = parts.rows(self.kept, arm) - np.matmul(self.V[:, :, arm][:, None, :], self.V)[:, 0]
-        every, here = np.arange(parts.arms), np.array([arm])
-        for place, (part, L) in enumerate(zip(self.kept.tolist(), self.roots, strict=False)):
-            gain = solved_by(L, solved_by(L, parts.correlation(part, self.seen, here)), transposed=True)[:, 0]
-            for block in _blocks(parts.arms):
-                rows[place, block] -= parts.correlation(part, every[block], self.seen) @ gain
+    S: Array | None = None
+
+    def rows(self, arms: Integers) -> Array:
+        """Return what is left of the correlation of some arms, each there once, with every arm: (G, arms, N)."""
+        rows = self.parts.rows(self.kept, arms) if self.S is None else self.S[:, arms]
+        for V in self.V:
+            rows -= np.matmul(V[:, :, arms].transpose(0, 2, 1), V)
+        if self.roots:
+            here = [*self.parts.correlations(self.kept, self.seen, arms)]
+            gains = [solved_by(L, solved_by(L, R), transposed=True) for L, R in zip(self.roots, here, strict=True)]
+            every = np.arange(self.parts.arms)
+            for block in _blocks(self.parts.arms, self.seen.size):
+                for place, R in enumerate(self.parts.correlations(self.kept, every[block], self.seen)):
+                    rows[place][:, block] -= (R @ gains[place]).T
         return np.asarray(rows)
 
     def covariance(self, part: int) -> Array:
-        """Return R - V'V under one of the parts kept, by its place among them."""
-        parts = self.parts
-        every, number = np.arange(parts.arms), self.kept.item(part)
-        S = parts.correlation(number, every, every) - self.V[part].T @ self.V[part]
+        """Return what is left of the correlation of all arms under one of the parts kept, by its place among them."""
+        every, number = np.arange(self.parts.arms), self.kept.item(part)
+        left = self.parts.correlation(number, every, every) if self.S is None else self.S[part].copy()
+        for V in self.V:
+            left -= V[part].T @ V[part]
         if self.roots:
-            V = solved_by(self.roots[part], parts.correlation(number, self.seen, every))
-            S -= V.T @ V
-        return np.asarray(S)
+            V = solved_by(self.roots[part], self.parts.correlation(number, self.seen, every))
+            left -= V.T @ V
+        return left
 
-    def after(self, row: Array, arm: int, noise: Array, z: Array) -> tuple[Factors, Array]:
-        """Return the factors after one more reward z of an arm, and the variance of what it was expected to be.
+    def after(self, row: Array, arm: int, noise: Array, z: Array) -> tuple[Factors, Step]:
+        """Return the factors after one more reward z of an arm, and what it adds to the evidence.
 
-        `row` is that of the arm, `noise` its variance under each part; z may be one number or one per part.
+        `row` is that of the arm, `noise` its variance under each part; z has an entry per part.
         """
         variance = row[:, arm] + noise
         v = row / np.sqrt(variance)[:, None]
         zeta = (z - self.response[:, arm]) / np.sqrt(variance)
         o = self.share[:, arm] / np.sqrt(variance)
-        more = replace(
+        *others, last = self.V
+        more = (np.concatenate([last, v[:, None]], axis=1),) if last.shape[1] < BLOCK else (last, v[:, None])
+        factors = replace(
             self,
-            V=np.concatenate([self.V, v[:, None]], axis=1),
-            zeta=np.concatenate([self.zeta, zeta[:, None]], axis=1),
-            o=np.concatenate([self.o, o[:, None]], axis=1),
             left=np.maximum(self.left - np.square(v), 0.0),
             response=self.response + v * zeta[:, None],
             share=self.share - v * o[:, None],
+            V=(*others, *more),
         )
-        return more, variance
+        return factors, Step(variance, zeta, o)
+
+    def compact(self) -> Factors:
+        """Return the same with S in place of R and V, if V has more rows than S, or enough to take from S at once."""
+        rows, arms = sum(V.shape[1] for V in self.V), self.parts.arms
+        if rows <= arms if self.S is None else rows < BLOCK:
+            return self
+        S = np.empty((self.kept.size, arms, arms))
+        for place in range(self.kept.size):
+            S[place] = self.covariance(place)
+        return replace(self, S=S, V=(np.empty((self.kept.size, 0, arms)),))
 
 
 def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], solved: list[Array]) -> Factors:
@@ -107,17 +136,19 @@ def factors(parts: Parts, seen: Standard, kept: Integers, roots: list[Array], so
         left, response = parts.past.left[kept], parts.past.expected_in(seen.exponent)[kept]
     V = np.empty((kept.size, 0 if implicit else k, parts.arms))
     with one_thread():
-        for block in _blocks(parts.arms if k else 0):
-            for place, part in enumerate(kept.tolist()):
-                v = solved_by(roots[part], parts.correlation(part, every[block], A).T)
+        for block in _blocks(parts.arms if k else 0, k):
+            for place, R in enumerate(parts.correlations(kept, every[block], A)):
+                v = solved_by(roots[kept[place]], R.T)
                 left[place, block] = np.maximum(left[place, block] - np.square(v).sum(axis=0), 0.0)
                 response[place, block] += zeta[place] @ v
                 share[place, block] = 1.0 - o[place] @ v
                 if not implicit:
                     V[place, :, block] = v
     L = tuple(roots[part] for part in kept) if implicit else ()
-    return Factors(parts, kept, V, zeta, o, left, response, share, A, L)
+    return Factors(parts, kept, left, response, share, (V,), A, L)
 
 
-def _blocks(arms: int) -> Iterator[slice]:
-    return (slice(start, min(start + BLOCK, arms)) for start in range(0, arms, BLOCK))
+def _blocks(arms: int, seen: int) -> Iterator[slice]:
+    """Return some arms at a time."""
+    size = max(TOGETHER // max(seen, 1), BLOCK)
+    return (slice(start, min(start + size, arms)) for start in range(0, arms, size))

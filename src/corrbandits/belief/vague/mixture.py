@@ -15,6 +15,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits._core.draws import covariance_root
+from corrbandits._core.single_thread import one_thread
 from corrbandits.belief.vague.components import Components
 from corrbandits.belief.vague.factors import Factors
 from corrbandits.belief.vague.quantile import quantile
@@ -44,10 +45,15 @@ class Mixture:
     def awaiting(self, arms: list[int], relative: Array) -> Mixture:
         """Return the mixture while rewards of these arms are awaited: the scales shrink, and nothing else changes."""
         now, ones, before = self.factors, self.ones, self.components
+        different = np.unique(arms)
+        with one_thread():
+            rows = now.rows(different)
         for arm in arms:
-            noise = now.parts.ratios[now.kept] * relative[arm]
-            now, _ = now.after(now.row(arm), arm, noise, now.response[:, arm])
-            ones = ones + np.square(now.o[:, -1])
+            noise, row = now.parts.ratios[now.kept] * relative[arm], rows[:, np.searchsorted(different, arm)]
+            now, step = now.after(row, arm, noise, now.response[:, arm])
+            ones = ones + np.square(step.o)
+            v = now.V[-1][:, -1]
+            rows -= v[:, different][:, :, None] * v[:, None]
         gained = (ones - self.ones)[before.part]
         shrunk = replace(before, beta_variance=before.beta_variance / (1 + before.beta_variance * gained))
         return replace(self, components=shrunk, factors=now, ones=ones, scale=_scales(shrunk, now))
@@ -84,7 +90,7 @@ class Mixture:
     def covariance_with(self, arm: int) -> Array:
         """Return the covariance of one arm with every arm."""
         of, share = self.components, self.factors.share
-        rows = self.factors.row(arm)[of.part]
+        rows = self.factors.rows(np.array([arm]))[of.part, 0]
         rows = rows + (of.beta_variance * share[of.part, arm])[:, None] * share[of.part]
         rows *= (of.tau_squared * of.inflation)[:, None]
         centred = self.location - self.mean

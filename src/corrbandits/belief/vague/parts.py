@@ -7,7 +7,9 @@ quasi-random sequence: each part stands for the same prior probability.
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -18,6 +20,7 @@ from corrbandits.belief.vague.known import known
 from corrbandits.belief.vague.lengths import in_extents, lengths_of_each, log_uniform, one_length, reach
 from corrbandits.belief.vague.seasons import Seasons
 from corrbandits.kernels import KERNELS, Distance, Stationary
+from corrbandits.kernels.stationary import BEYOND
 
 RATIO = (1 / 30, 30.0)
 """Noise variance over the variance of the arms' means, if nothing is said: log-uniform in this range.
@@ -86,28 +89,46 @@ class Parts:
 
     def correlation(self, part: int, arms: Integers, others: Integers) -> Array:
         """Return the correlation of each of the arms with each of the others under one part."""
-        if (every := self._every()) is not None:
-            return np.asarray(every[part][np.ix_(arms, others)])
-        return self._correlation(part, arms, others)
+        return next(self.correlations(np.array([part]), arms, others))
 
-    def rows(self, kept: Integers, arm: int) -> Array:
-        """Return the correlation of one arm with every arm under some parts."""
+    def rows(self, kept: Integers, arms: Integers) -> Array:
+        """Return the correlation of some arms with every arm under some parts, (parts, arms, N)."""
         if (every := self._every()) is not None:
-            return np.asarray(every[kept, arm])
-        here, others = np.array([arm]), np.arange(self.arms)
-        return np.array([self._correlation(part, here, others)[0] for part in kept.tolist()])
+            return np.asarray(every[np.ix_(kept, arms)])
+        return np.array([*self._correlations(kept, arms, np.arange(self.arms))])
 
-    def _correlation(self, part: int, arms: Integers, others: Integers) -> Array:
-        site, between = 1.0, np.zeros((arms.size, others.size))
-        if self.points is not None and between.size:
-            site = self.sites.item(part)
-            between = self.kernel(part)(self.points[arms], self.points[others])
-            between *= 1 - site
+    def correlations(self, kept: Integers, arms: Integers, others: Integers) -> Iterator[Array]:
+        """Return the correlation of each of the arms with each of the others under some parts, one after the other."""
+        if (every := self._every()) is not None:
+            return (every[part][np.ix_(arms, others)] for part in kept.tolist())
+        return self._correlations(kept, arms, others)
+
+    def _correlations(self, kept: Integers, arms: Integers, others: Integers) -> Iterator[Array]:
         _, rows, columns = np.intersect1d(arms, others, assume_unique=True, return_indices=True)
-        between[rows, columns] += site
-        if self.past is not None:
-            between -= self.past.W[part][:, arms].T @ self.past.W[part][:, others]
-        return between
+        for part, between in zip(kept.tolist(), self._by_place(kept, arms, others), strict=True):
+            site = 1.0 if self.points is None else self.sites.item(part)
+            between *= 1 - site
+            between[rows, columns] += site
+            if self.past is not None:
+                between -= self.past.W[part][:, arms].T @ self.past.W[part][:, others]
+            yield between
+
+    def _by_place(self, kept: Integers, arms: Integers, others: Integers) -> Iterator[Array]:
+        """Return what the kernels say; distances that several parts have in common are computed once."""
+        apart: dict[Distance, Array] = {}
+        for part in kept.tolist():
+            if self.points is None or not arms.size or not others.size:
+                yield np.zeros((arms.size, others.size))
+                continue
+            kernel = self._kernels[part]
+            if isinstance(kernel.length, tuple):
+                yield kernel(self.points[arms], self.points[others])
+                continue
+            if kernel.distance not in apart:
+                unit = replace(kernel, length=1.0)
+                apart[kernel.distance] = unit.distances(self.points[arms], self.points[others])
+            r = apart[kernel.distance] / kernel.length
+            yield kernel.correlation(np.minimum(r, BEYOND, out=r))
 
     def _every(self) -> Array | None:
         """Return the correlations of all arms under all parts, kept where they are few enough."""
@@ -116,7 +137,7 @@ class Parts:
         every: Array | None = _matrices.get(self)
         if every is None:
             arms = np.arange(self.arms)
-            every = frozen(np.array([self._correlation(part, arms, arms) for part in range(len(self))]))
+            every = frozen(np.array([*self._correlations(np.arange(len(self)), arms, arms)]))
             _matrices[self] = every
         return np.asarray(every)
 
@@ -151,12 +172,17 @@ class Parts:
 
     def kernel(self, part: int) -> Stationary:
         """Return the kernel of a part; of a distance that it is a covariance of."""
-        kind, distance = KERNELS[self.kernels[part]], self.distance
-        if not kind.any_distance:
-            other: dict[Distance, Distance] = {"great_circle": "chordal", "cityblock": "euclidean"}
-            distance = other.get(distance, distance)
-        length = self.lengths[part]
-        return kind(tuple(length.tolist()) if length.ndim else float(length), distance=distance)
+        return self._kernels[part]
+
+    @cached_property
+    def _kernels(self) -> tuple[Stationary, ...]:
+        other: dict[Distance, Distance] = {"great_circle": "chordal", "cityblock": "euclidean"}
+        kinds = [KERNELS[name] for name in self.kernels]
+        lengths = [tuple(one.tolist()) if one.ndim else float(one) for one in self.lengths]
+        return tuple(
+            kind(length, self.distance if kind.any_distance else other.get(self.distance, self.distance))
+            for kind, length in zip(kinds, lengths, strict=True)
+        )
 
     @staticmethod
     def of(

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
 from corrbandits.belief.vague.budget import much, worth_keeping
 from corrbandits.belief.vague.components import components
@@ -20,6 +21,9 @@ from corrbandits.belief.vague.standard import Standard
 
 FEW = 8
 """The first rewards are conditioned on afresh, one after the other: their units are not settled yet."""
+
+FEW_MORE = 16
+"""All is computed afresh after so many rewards more than there were arms seen: rounding does not add up."""
 
 
 @final
@@ -61,15 +65,23 @@ class State:
         prior, parts, z = self.prior, self.prior.parts, self.units.of_reward(reward)
         if self.mixture is None or self.evidence.number < FEW or abs(z) >= 1e3 or much(parts, seen):
             return None
-        before = self.mixture.factors
-        if before.zeta.shape[1] > 2 * seen + 16:
+        if self.since > seen + FEW_MORE:
             return None
         noise = parts.ratios * prior.relative_variance[arm]
-        more, variance = before.after(before.row(arm), arm, noise, np.full(len(parts), z))
-        evidence = self.evidence.after(variance, more.zeta[:, -1], more.o[:, -1])
+        with one_thread():
+            before = self.mixture.factors.compact()
+            row = before.rows(np.array([arm]))[:, 0]
+        more, step = before.after(row, arm, noise, np.full(len(parts), z))
+        evidence = self.evidence.after(*step)
         mixed = components(evidence, parts.scales, prior.level, self.units.offset, self.units.unit)
         mixture = Mixture.of(mixed, more, evidence.ones)
         return replace(self, evidence=evidence, mixture=mixture, weights=mixture.weights)
+
+    @property
+    def since(self) -> int:
+        """How many rewards have come since all was computed afresh."""
+        past = self.prior.parts.past
+        return self.evidence.number - self.units.number - (0 if past is None else past.degrees)
 
     def awaiting(self, arms: list[int]) -> State:
         """Return the same while rewards of these arms are awaited."""

@@ -38,6 +38,16 @@ def test_steps_are_what_all_rewards_at_once_are():
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
+@pytest.mark.parametrize("noise", [0.1, 0.01, 1e-6])
+def test_steps_lose_no_digits_however_little_noise_there_is(noise):
+    places, arms, _ = problem(20, 60)
+    rewards = np.sin(4 * places[arms, 0]) + noise * RNG.standard_normal(60)
+    prior = Vague(coordinates=places, sd=1.0, noise_sd=noise)
+    steps, together = one_by_one(prior, arms, rewards), prior.observe(arms, rewards)
+    np.testing.assert_allclose(steps.mean, together.mean, atol=1e-9 * together.deviation.min())
+    np.testing.assert_allclose(steps.variance, together.variance, rtol=1e-9)
+
+
 def test_what_is_kept_does_not_grow_with_the_rewards():
     places, arms, rewards = problem(20, 300)
     belief = Vague(coordinates=places).observe(arms[:40], rewards[:40])

@@ -86,7 +86,9 @@ class CompiledRun(Run):
         )
         self._state: Any
         if isinstance(belief, Vague):
-            self._state, self._loop = loops.begin_mixed(policy, belief)
+            from corrbandits.simulation.engines.compiled import mixed_loops
+
+            self._state, self._loop = mixed_loops.begin_mixed(policy, belief)
             self.block = NUMBERS // (belief.arms**2 * len(belief.parts)) + 1
             return
         begin = loops.LOOPS[type(policy)]

@@ -1,4 +1,4 @@
-"""The loops, one per kind of rule and belief, and the table of which rule is played by which.
+"""The loops on Gaussian beliefs, one per kind of rule and belief, and the table of which rule is played by which.
 
 A loop goes on with a run for as many steps as there is noise. A rule that is to be compiled gets a loop here, unless
 one of these will do, and a line in `LOOPS`.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits.belief import Correlated, GaussianBelief, Vague
+from corrbandits.belief import Correlated, GaussianBelief
 from corrbandits.policies import (
     GPUCB,
     UCB1,
@@ -31,7 +31,6 @@ from corrbandits.policies import (
     Uniform,
 )
 from corrbandits.policies.gittins.table import table
-from corrbandits.policies.horizon import doubts
 from corrbandits.simulation.engines.compiled.cache import compiled
 from corrbandits.simulation.engines.compiled.choose import (
     arm_at_random,
@@ -45,7 +44,6 @@ from corrbandits.simulation.engines.compiled.choose import (
     largest_limit,
     likely_printed_limit,
 )
-from corrbandits.simulation.engines.compiled.mixed import Mixed, indices_mixed, limits_mixed, mixed_state
 from corrbandits.simulation.engines.compiled.state import Apart, Joint, Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import (
     observe_apart,
@@ -263,19 +261,5 @@ LOOPS: Mapping[type[Policy], Begin | str] = {
 }
 """Every rule of the package: how its loop begins, or why it is not compiled."""
 
-
-def begin_mixed(policy: Policy, belief: Vague) -> tuple[Mixed, Loop]:
-    """Return the state and the loop of a rule on a belief that is told nothing, or little."""
-    state, told = mixed_state(belief)
-    if not isinstance(policy, Gittins):
-        order = ranked(belief) if policy.ordered else unranked()
-        return state, lambda steps, widths: limits_mixed(state, told, steps, widths, order)
-    known, order = table(), ranked(belief)
-    row = np.zeros(known.log_n.size)
-    return state, lambda steps, left: indices_mixed(
-        state, told, steps, left, doubts(left), known.log_m, known.log_n, known.g, row, order
-    )
-
-
 ON_MIXTURES: frozenset[type[Policy]] = frozenset({HorizonUCL, Gittins, GPUCB, Greedy})
-"""The rules that need no more of a mixture than means and deviations."""
+"""The rules that need no more of a belief told nothing than means and deviations: `mixed_loops` plays them."""

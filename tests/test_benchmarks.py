@@ -59,7 +59,7 @@ def test_everything_that_was_measured_is_printed_and_drawn():
 
 def test_a_belief_told_nothing_is_measured_and_the_page_shows_it(tmp_path):
     data = untold.measured(tmp_path, share=0.002)
-    assert len(data["rows"]) == 6
+    assert len(data["rows"]) == 7
     assert all(row["seconds"] > 0 for row in data["rows"])
     page = (ROOT / "docs" / untold.PAGE).read_text(encoding="utf-8")
     made = untold.page(page, data)

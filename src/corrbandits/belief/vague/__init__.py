@@ -13,6 +13,16 @@
 Under a part the rewards are Gaussian given beta and tau, and both are integrated out in closed form where the user
 does not state them, under the reference prior 1 / tau. What is left of a part is a Student t with n - 1 degrees of
 freedom for each arm, and the density of the rewards, which gives the part its weight.
+
+Who calls whom, from the outside in:
+
+    belief     `Vague` is told, and answers in the units of the rewards. learnt says what was learnt.
+    state      What follows from rewards: standard takes their units away; evidence is how likely they are under each
+               part; components are the weights, beta and tau; factors what is left of the parts, of all or of those
+               that the budget allows; mixture what these make of the arms' means, and quantile where they end.
+    opening    What is done before there are means and variances.
+    prior      What was told: known is a statement on one quantity; lengths and parts follow from these and from the
+               places; seasons is what earlier ones say, lent what other fields do.
 """
 
 from corrbandits.belief.vague.belief import Vague

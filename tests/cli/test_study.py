@@ -149,6 +149,7 @@ def test_nothing_is_enough_while_rewards_contradict_what_was_stated(ok, shell, a
         "most near 32",
     ):
         assert words in out, out
+    assert out.startswith("WARNING: the rewards contradict"), "before the numbers that rest on it"
     assert "corrbandits study copy --learn mean meadow NEW" in out
     assert "contradict the stated mean" in " ".join(ok("show", "meadow").split())
     found = answer("best", "meadow", "--stop-loss", "5", code=1)

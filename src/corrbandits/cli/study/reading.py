@@ -101,7 +101,7 @@ def best(
 
     The cost of stopping is how far its mean reward lies behind the best arm's, on average over draws from what is
     believed; two standard errors are added before it is compared with --stop-loss. While the rewards contradict what
-    was stated of mean, sd, length or noise, nothing is enough.
+    was stated of mean, sd, length or noise, that is said first, and nothing is enough.
     """
     from corrbandits._core import checks
     from corrbandits.study.report import data
@@ -119,7 +119,7 @@ def best(
         enough = {None: "", True: ". That is enough", False: ". That is not yet enough"}[found.enough]
         rewards = bool(now.ledger.tally.counts.any())
         said = found.reason.rstrip(".") if found.reason else best_in_words(found.best, rewards=rewards)
-        say(f"{said}{enough}.", *found.doubts)
+        say(*found.doubts, f"{said}{enough}.")
     if found.enough is False:
         raise typer.Exit(1)
 

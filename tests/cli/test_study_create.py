@@ -75,7 +75,8 @@ def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
 
 
 def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
-    ok("create", "a", "--arms", "sites.csv", "--per-axis")
+    out = ok("create", "a", "--arms", "sites.csv", "--per-axis")
+    assert "told nothing; all is learnt, a length for each coordinate" in out
     out = ok("create", "b", "--arms", "sites.csv", "--length", "100..400", "--length", "50")
     assert "told length 100 to 400 x 50; the rest is learnt" in out
     assert "nearest neighbours have a correlation of 0." in out
@@ -86,7 +87,9 @@ def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
         ok("ask", "a")
         ok("tell", "a", trial, reward)
     assert re.search(r"length [\d,.]+ \([\d,.]+ to [\d,.]+\) x [\d,.]+ \(", " ".join(ok("show", "a").split()))
-    assert "an entry for each" in refused("create", "c", "--arms", "sites.csv", "--per-axis", "--length", "5")
+    for known in ((), ("--kernel", "exponential", "--noise-sd", "2", "--prior-mean", "0", "--prior-sd", "20")):
+        message = refused("create", "c", "--arms", "sites.csv", *known, "--per-axis", "--length", "5")
+        assert "with --per-axis, --length must be given once for each of x, y, got 1" in message
     assert "--per-axis" in refused("create", "c", "--arms", "sites.csv", "--per-axis", "--kernel", "none")
 
 

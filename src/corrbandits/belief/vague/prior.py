@@ -119,7 +119,8 @@ class Prior:
         if "fields" in self.given:
             number = len(self.given["fields"])
             told.append(f"{number} other field{'s' * (number > 1)}")
-        return f"told {', '.join(told)}; the rest is learnt" if told else "told nothing; all is learnt"
+        apart = ", a length for each coordinate" if each and self.given["length"] is None else ""
+        return f"told {', '.join(told) or 'nothing'}; {'the rest' if told else 'all'} is learnt{apart}"
 
 
 def _where(coordinates: Any, arms: int | None) -> tuple[Array | None, int]:

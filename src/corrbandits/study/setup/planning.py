@@ -65,11 +65,7 @@ def plan(
         if value is not None and np.min(value) <= 0:
             raise ValueError(f"`{name}` must be above 0, got {np.min(value):g}.")
     related = kernel != UNRELATED and bool(sheet.axes)
-    if not related and (lengths or distance or alpha or per_axis):
-        raise ValueError(
-            "`length`, `per_axis`, `distance` and `alpha` say how arms relate by where they lie, but the file has no "
-            "columns for that, or `kernel` is none. Leave them out, or add columns x and y."
-        )
+    _refuse_of_places(sheet, lengths, distance or alpha, related=related, per_axis=per_axis)
     exact = _exact(noise_sd, mean, sd, lengths)
     if exact is not None and history is None and (not related or (kernel is not None and lengths)):
         made = kernel_called(kernel, exact.lengths, distance, alpha, sheet.axes) if related and kernel else None
@@ -92,6 +88,20 @@ def plan(
             *_beginning(prior, rule),
         ),
     )
+
+
+def _refuse_of_places(sheet: Sheet, lengths: Sequence[Said], more: Any, *, related: bool, per_axis: bool) -> None:
+    """Refuse what is said of arms by where they lie, if they lie nowhere, and lengths that are not one per axis."""
+    if not related and (lengths or more or per_axis):
+        raise ValueError(
+            "`length`, `per_axis`, `distance` and `alpha` say how arms relate by where they lie, but the file has no "
+            "columns for that, or `kernel` is none. Leave them out, or add columns x and y."
+        )
+    if per_axis and lengths and len(lengths) != len(sheet.axes):
+        raise ValueError(
+            f"with `per_axis`, `length` must be given once for each of {', '.join(sheet.axes)}, got {len(lengths)}. "
+            "Give one for each; or leave them out, and they are learnt."
+        )
 
 
 class _Exact(NamedTuple):

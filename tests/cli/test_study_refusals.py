@@ -30,6 +30,12 @@ BAD = [
     ((*CREATE, "--distance", "chordal"), "latitude and longitude"),
     ((*CREATE, "--distance", "far"), "one of euclidean"),
     ((*CREATE, "--length", "3", "--length", "4"), "entries"),
+    (
+        (*CREATE, "--length", "100,300"),
+        "a number or a range such as 100..400, got '100,300'. For a range write 100..300;",
+    ),
+    ((*CREATE, "--prior-mean", "-3 to -1.5"), "got '-3 to -1.5'. For a range write -3..-1.5."),
+    ((*CREATE, "--prior-sd", "1-2"), "For a range write 1..2."),
     ((*CREATE, "--prior-sd", "-1"), "above 0"),
     ((*CREATE, "--policy", "thomson"), "Did you mean Thompson ("),
     ((*CREATE, "--policy", "BayesUCB"), "--set horizon=..."),

@@ -23,6 +23,11 @@ _ARGUMENT = re.compile(
     "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|per_axis|distance|alpha|policy|set|learn)`"
 )
 
+_TWO = re.compile(rf"\s*(?P<low>{NUMBER.pattern})\s*(?:[,;:/-]|to|–|…)\s*(?P<high>{NUMBER.pattern})\s*", re.ASCII)
+"""Two numbers that are apart by what others write between the ends of a range."""
+
+_PLAIN = "decimals take a point, and thousands nothing"
+
 
 def database(db: str | None, *, create: bool = False) -> str:
     """Return where studies are kept; make the directory of the default file if one is to be created there."""
@@ -59,7 +64,7 @@ def opened(db: str | None, name: str) -> Iterator[Study]:
 def number(what: str, text: str) -> float:
     """Return the number that a text says, with a point for the decimals."""
     if not NUMBER.fullmatch(text.strip()) or not math.isfinite(float(text)):
-        comma = " Decimals take a point, and thousands nothing." if "," in text else ""
+        comma = f" {_PLAIN.capitalize()}." if "," in text else ""
         raise ValueError(f"{what} must be a finite number such as -1.5, got {text!r:.60}.{comma}")
     return float(text)
 
@@ -79,6 +84,7 @@ def number_or_range(what: str, text: str | None) -> float | tuple[float, float] 
         return None
     low, dots, high = text.partition("..")
     if not dots:
+        _refuse_another_range(what, text)
         return number(what, text)
     ends = number(f"the lower end of {what}", low), number(f"the upper end of {what}", high)
     if not ends[0] < ends[1]:
@@ -86,6 +92,16 @@ def number_or_range(what: str, text: str | None) -> float | tuple[float, float] 
             f"the range of {what} must go from the lower end to the upper, such as 100..400, got {text!r:.60}."
         )
     return ends
+
+
+def _refuse_another_range(what: str, text: str) -> None:
+    """Refuse two numbers that are apart by something else than two dots; say how a range is written."""
+    if found := _TWO.fullmatch(text):
+        comma = f"; {_PLAIN}" if "," in text else ""
+        raise ValueError(
+            f"{what} must be a number or a range such as 100..400, got {text!r:.60}. For a range write "
+            f"{found['low']}..{found['high']}{comma}."
+        )
 
 
 def trial_number(text: str) -> int:

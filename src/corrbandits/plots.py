@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corrbandits._shell.numbers import counted
 from corrbandits._shell.outputs import write_file
 from corrbandits.simulation.trace import Trace
 
@@ -66,7 +67,7 @@ def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray, un
         _draw_curves(Trace(trace.data.sel(time=early)), lower_bound.sel(time=early), start)
         start.set_ylabel("")
         whole.set_title(literal(title), loc="left")
-        start.set_title(f"the first {early.stop:,} decisions", loc="left")
+        start.set_title(f"the first {counted(early.stop, 'decision')}", loc="left")
         _legend(figure, entries, loc="outside lower center", ncols=4)
     return figure
 

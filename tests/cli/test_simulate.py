@@ -41,6 +41,13 @@ def test_simulate_writes_what_the_library_gives(tmp_path):
     np.testing.assert_array_equal(cb.Trace.load(out / "small.nc").regret, trace.regret)
 
 
+def test_one_decision_and_one_run_are_not_several(tmp_path, monkeypatch, capsys):
+    (tmp_path / "one.toml").write_text(SMALL.replace("horizon = 60", "horizon = 1").replace("runs = 7", "runs = 1"))
+    monkeypatch.chdir(tmp_path)
+    assert here(monkeypatch, "simulate", "one.toml") == 0
+    assert "After 1 decision, 1 run" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "line", "remedy"),
     [

@@ -43,7 +43,7 @@ def test_nothing_but_arms_and_rounds_is_needed(ok, tmp_path):
     out = ok(*TOLD_NOTHING)
     assert "told nothing; all is learnt" in out
     assert "Gittins(horizon=40)" in out
-    assert "in the 40 decisions there are in all" in out
+    assert "in the 40 decisions there will be in all" in out
     with cb.Study.open(default_database(tmp_path), "meadow") as study:
         assert isinstance(study.settings.prior, cb.Vague)
         assert study.settings.policy == cb.recommend(study.settings.prior, 40).policy

@@ -152,3 +152,34 @@ def test_rewards_come_from_a_file_as_people_have_it(tmp_path, ok, answer):
     ok("observe", "meadow", "--from", "harvest.csv")
     found = {row["name"]: row["reward"] for row in answer("history", "meadow")["trials"]}
     assert found == {"p11": 31.25, "p21": 29.0}
+
+
+NOUNS = "arms|trials|rewards|rounds|decisions|events|studies|seasons|degrees"
+SEVERAL = re.compile(rf"(?<![\d.,])1 (?:more |other |earlier )?(?:{NOUNS})\b")
+
+
+def test_one_of_a_thing_is_not_said_to_be_several(ok, tmp_path):
+    """A study of one arm and one round, one that lacks a single arm, one with a history of one reward."""
+    for name, rows in (("one", "a,1,2"), ("two", "a,1,2\nb,9,9"), ("more", "c,5,5")):
+        (tmp_path / f"{name}.csv").write_text(f"name,x,y\n{rows}\n")
+    (tmp_path / "past.csv").write_text("name,reward\na,3\n")
+    known = ("--kernel", "exponential", "--length", "1", "--noise-sd", "2", "--prior-mean", "0", "--prior-sd", "9")
+    commands = [
+        ("create", "one", "--arms", "one.csv", *known, "--rounds", "1"),
+        ("create", "two", "--arms", "two.csv", *known, "--policy", "CorrelatedUCL"),
+        ("create", "past", "--arms", "two.csv", "--history", "past.csv", "--rounds", "1"),
+    ]
+    for name in ("one", "two", "past"):
+        commands += [("ask", name), ("tell", name, "1", "4"), ("show", name), ("history", name), ("explain", name, "1")]
+    commands += [("observe", "one", "a", "5"), ("show", "one"), ("best", "one"), ("list",), ("check",)]
+    commands += [("export", "one"), ("add-arms", "two", "--arms", "more.csv"), ("delete", "one", "--yes")]
+    text = " ".join(" ".join(ok(*command) for command in commands).split())
+    for words in (
+        "in the 1 decision there will be in all",
+        "told 1 reward of 1 earlier season",
+        "it tries 1 arm more before",
+        "past the 1 round:",
+        "1 arm added",
+    ):
+        assert words in text, text
+    assert not SEVERAL.findall(text)

@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits._shell.numbers import NUMBER
+from corrbandits._shell.numbers import NUMBER, counted
 from corrbandits._shell.texts import read_text
 
 Column = Sequence[tuple[int, str]]
@@ -96,8 +96,9 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
         if len(row) != len(header):
             comma = "; decimals take a point" if separator == "," else ""
             raise ValueError(
-                f"{path}, line {line}: expected {len(header)} entries, one per column, got {len(row)}. The header has "
-                f"them apart by {SEPARATORS[separator]}: an entry with one in it needs double quotes{comma}."
+                f"{path}, line {line}: expected {counted(len(header), 'entry', 'entries')}, one per column, got "
+                f"{len(row)}. The header has them apart by {SEPARATORS[separator]}: an entry with one in it needs "
+                f"double quotes{comma}."
             )
     if not body:
         raise ValueError(f"{path}, line {header_line}: expected rows below the header, one per arm, got none.")

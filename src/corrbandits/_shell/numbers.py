@@ -32,13 +32,16 @@ def number(x: float, digits: int = 3) -> str:
     return f"{rounded:,.0f}"
 
 
-def counted(count: int, noun: str) -> str:
-    """Return how many of a thing there are.
+def counted(count: float, one: str, several: str = "") -> str:
+    """Return how many of a thing there are, or were on average.
 
-    >>> counted(1, "trial"), counted(0, "event"), counted(1234, "arm")
-    ('1 trial', '0 events', '1,234 arms')
+    >>> counted(1, "trial"), counted(0, "event"), counted(1234, "arm"), counted(2, "family", "families")
+    ('1 trial', '0 events', '1,234 arms', '2 families')
+    >>> counted(0.999999, "decision"), counted(2.5, "decision")
+    ('1 decision', '2.5 decisions')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    said = number(count) if count % 1 else f"{int(count):,}"
+    return f"{said} {one if said == '1' else several or f'{one}s'}"
 
 
 def exact(x: float) -> str:

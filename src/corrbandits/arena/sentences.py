@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, Contestant
 from corrbandits.arena.fields import FIELD
 from corrbandits.arena.standings import FIELDS, TOGETHER, Standing
@@ -47,7 +47,7 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     default, is_fields = here[group, DEFAULT], group == FIELDS
     families = [name for name, one in here if one == DEFAULT and name not in TOGETHER]
     families = [name for name in families if name.startswith(FIELD) == is_fields]
-    number_of = _counted(len(families), *(("real field", "real fields") if is_fields else ("family", "families")))
+    number_of = counted(len(families), *(("real field",) if is_fields else ("family", "families")))
     prior = "a prior fitted to all rewards" if is_fields else "the right prior"
     if math.isnan(default.ratio):
         missing = f"After {horizon:,} decisions there is no ratio: the best rule told {prior} has not played."
@@ -93,7 +93,7 @@ def _rivals(group: str, families: Sequence[str], here: Found) -> list[str]:
     )
     sure = f"; significantly less: {', '.join(less)}" if less else ", and none significantly less"
     return [
-        f"Of {_counted(len(rows), 'rival', 'rivals')} told nothing {len(more)} lost significantly "
+        f"Of {counted(len(rows), 'rival')} told nothing {len(more)} lost significantly "
         f"more over {group}{sure}. In single ones a rival lost significantly less {_times(apart)}."
     ]
 
@@ -118,10 +118,6 @@ def _ratio(row: Standing) -> str:
     if math.isnan(row.ratio_low):
         return number(row.ratio, 3)
     return f"{number(row.ratio, 3)} ({number(row.ratio_low, 3)} to {number(row.ratio_high, 3)})"
-
-
-def _counted(n: int, one: str, many: str) -> str:
-    return f"{n} {one if n == 1 else many}"
 
 
 def _times(n: int) -> str:

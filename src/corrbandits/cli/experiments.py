@@ -103,7 +103,7 @@ def _simulated(described: Experiment, dask: str | None, **options: Any) -> Trace
 def _print_summary(trace: Trace, environment: Environment) -> None:
     """Print the regret of each policy at the end, and how often it took a best arm."""
     from corrbandits._shell import terminal
-    from corrbandits._shell.numbers import number
+    from corrbandits._shell.numbers import counted, number
 
     band = trace.band().isel(time=-1)
     horizon, runs = trace.horizon, trace.data.sizes["run"]
@@ -116,7 +116,7 @@ def _print_summary(trace: Trace, environment: Environment) -> None:
         steps = float(trace.initialisation.sel(policy=policy).mean())
         rows.append((policy, f"{mean:,.1f}", interval, f"{on_best:.1%}", number(steps)))
     heads = "policy", "mean regret", "95 % band", best, "initial steps"
-    title = f"After {horizon:,} decisions, {runs:,} runs"
+    title = f"After {counted(horizon, 'decision')}, {counted(runs, 'run')}"
     terminal.show([terminal.table(heads, rows, title=title)], terminal.console())
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import counted
 from corrbandits._shell.toml import Table
 from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, landscapes
 from corrbandits.experiment.arms import LANDSCAPES, Arms
@@ -82,7 +83,7 @@ def _means(truth: Table, arms: Arms, way: str) -> Array:
     means = checks.finite("means", truth.values[way])
     if means.shape != (arms.count,):
         given = len(means) if means.ndim == 1 else f"an array of shape {means.shape}"
-        raise ValueError(f"means must be {arms.count} numbers, one per arm of [arms], got {given}.")
+        raise ValueError(f"means must be {counted(arms.count, 'number')}, one per arm of [arms], got {given}.")
     return means
 
 

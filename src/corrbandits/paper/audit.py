@@ -19,7 +19,7 @@ from corrbandits import theory
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits._shell import terminal
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
 from corrbandits.environments import GaussianBandit
@@ -125,8 +125,8 @@ class AuditReport:
         heads = "problems", "bound", "pairs", "violations", "not vacuous", "tightness", "largest"
         return "\n".join(
             [
-                f"{self.problems} random problems with {self.runs} runs, {self.counterexamples} like the "
-                f"counterexample with {COUNTEREXAMPLE_RUNS}, seed {self.seed}",
+                f"{counted(self.problems, 'random problem')} with {counted(self.runs, 'run')}, {self.counterexamples} "
+                f"like the counterexample with {COUNTEREXAMPLE_RUNS}, seed {self.seed}",
                 terminal.lines(terminal.table(heads, map(_cells, self.rows), left=2)),
                 f"violations: mean counts above the bound by more than {number(MARGIN)} standard errors",
                 "tightness, largest: median and maximum of mean count / bound, where the bound is not vacuous",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from corrbandits._core import checks
+from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief, Beta
 from corrbandits.policies.base import Policy
 from corrbandits.policies.horizon import Gittins
@@ -43,5 +44,6 @@ def recommend(belief: Belief, horizon: int | None = None) -> Recommended:
             "say how many there will be, and it loses less",
         )
     return Recommended(
-        Gittins(decisions), f"it weighs what each arm may still bring in the {decisions:,} decisions there are in all"
+        Gittins(decisions),
+        f"it weighs what each arm may still bring in the {counted(decisions, 'decision')} there will be in all",
     )

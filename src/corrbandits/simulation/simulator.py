@@ -12,6 +12,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Integers
+from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.policies import Policy
@@ -120,8 +121,8 @@ def _room(simulation: Simulation, runs: int) -> Recorded:
         size = (per_run + 8 * simulation.environment.arms) * players * runs / 1e9
         less = "a shorter horizon, or record='summary'" if simulation.times is None else "or fewer times"
         raise MemoryError(
-            f"{players} policies x {runs:,} runs x {simulation.horizon:,} decisions take {size:,.0f} GB to record, "
-            f"more than there is here. Take fewer runs, {less}."
+            f"{counted(players, 'policy', 'policies')} x {runs:,} runs x {simulation.horizon:,} decisions take "
+            f"{size:,.0f} GB to record, more than there is here. Take fewer runs, {less}."
         ) from None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits.stress.findings import HELPS, HURTS, NEITHER, NO_VERDICT, Found
 
 INDEPENDENT_ARMS = "independent arms of the right mean and deviation"
@@ -25,8 +25,9 @@ def beside_independent(found: Found, about: Mapping[str, Any]) -> list[str]:
     if is_short(found, about):
         once = "only once" if horizon <= int(about["arms"]) else "once before it comes to choose"
         said.append(
-            f"In {horizon:,} decisions among {int(about['arms']):,} arms the uninformative prior tries arms {once}: "
-            "its regret is mostly chance. So what helps and what is safe is said here by independent arms."
+            f"In {counted(horizon, 'decision')} among {counted(int(about['arms']), 'arm')} the uninformative prior "
+            f"tries arms {once}: its regret is mostly chance. So what helps and what is safe is said here by "
+            "independent arms."
         )
     return said
 

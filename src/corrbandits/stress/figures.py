@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corrbandits._shell import ratios
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits.plots import COLOURS, DASHES, literal
 from corrbandits.stress import panels
 from corrbandits.stress.findings import HELPS, HURTS
@@ -139,7 +139,7 @@ def _colour_bar(figure: Figure, axes: Any, most: float, horizon: int) -> None:
     ticks = ratios.ratio_ticks(most)
     bar.set_ticks([np.log(value) for value, _ in ticks], labels=[text for _, text in ticks])
     bar.ax.minorticks_off()
-    middle = f"regret after {horizon:,} decisions ÷ that of the uninformative prior"
+    middle = f"regret after {counted(horizon, 'decision')} ÷ that of the uninformative prior"
     bar.set_label(f"← prior {HELPS}      {middle}      prior {HURTS} →")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits.environments import Environment
 from corrbandits.stress.priors import AS_GIVEN, Setting
 
@@ -100,4 +100,5 @@ def truth_in_words(surfaces: Sequence[Environment]) -> str:
     several = f"{len(surfaces):,} surfaces of " if len(surfaces) > 1 else ""
     noise = {number(x) for surface in surfaces for x in surface.noise_variance.tolist()}
     alike = f" and noise of variance {noise.pop()}" if len(noise) == 1 else ""
-    return f"{several}{surfaces[0].arms:,} arms with means from {number(means.min())} to {number(means.max())}{alike}"
+    arms = counted(surfaces[0].arms, "arm")
+    return f"{several}{arms} with means from {number(means.min())} to {number(means.max())}{alike}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits.stress.beside import (
     BY_CHANCE,
     INDEPENDENT_ARMS,
@@ -193,7 +193,7 @@ def _about_initialisation(found: Found, about: Mapping[str, Any]) -> list[str]:
         return []
     shorter = "; a smaller nu shortens it" if str(about.get("policy", "")).startswith("CorrelatedUCL") else ""
     parts = ", ".join([f"{number(own)} are initialisation with your prior", *others])
-    return [f"Of {found['horizon']:,} decisions, {parts}{shorter}."]
+    return [f"Of {counted(found['horizon'], 'decision')}, {parts}{shorter}."]
 
 
 def _name(found: Found, candidate: str) -> str:
@@ -226,9 +226,9 @@ def _no_length(found: Found) -> bool:
 def _about_factor(found: Found, factor: str, noun: str, unit: float | None) -> str:
     best = found[f"{factor}_best"] * (1.0 if unit is None else unit)
     steps, own = found[f"{factor}_best_initial"], found["initial"]
-    why = f", with {number(steps)} decisions of initialisation instead of {number(own)}" if steps != own else ""
+    why = f", with {counted(steps, 'decision')} of initialisation instead of {number(own)}" if steps != own else ""
     if why and not steps:
-        why = f", by skipping initialisation, which takes {number(own)} decisions with yours"
+        why = f", by skipping initialisation, which takes {counted(own, 'decision')} with yours"
     return f"A {noun} of {_range(found, factor, unit)}; {number(best)}{'' if unit else ' times'} was best{why}."
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief, Vague
 from corrbandits.study.arms import Arms
 
@@ -38,8 +39,8 @@ def extended(prior: Belief, more: Mapping[str, Any], arms: int) -> Belief:
     old, new = arguments["coordinates"], checks.points("coordinates", more.get("coordinates"))
     if new.shape != (arms - len(old), old.shape[1]):
         raise ValueError(
-            f"the new arms must have {arms - len(old)} rows of {old.shape[1]} coordinates, as the prior's have, got "
-            f"{new.shape[0]} rows of {new.shape[1]}."
+            f"the new arms must have {counted(arms - len(old), 'row')} of {counted(old.shape[1], 'coordinate')}, as "
+            f"the prior's have, got {counted(new.shape[0], 'row')} of {new.shape[1]}."
         )
     if isinstance(prior, Vague):
         own = _longer("relative_noise", arguments["relative_noise"], None, arms)

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from corrbandits._shell import ratios
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.page.charts import AXIS, Chart, layout, numbers
 from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, WRONG
 from corrbandits.arena.figures import LOOKS, OFFSETS, TICKS, UNTIL, group_of, heat_map, name_of, rules
@@ -36,7 +36,7 @@ def described(row: Standing) -> str:
     """Return in a few lines what a family, or all of them, say of a contestant."""
     lines = [
         f"<b>{escape(name_of(row.contestant))}</b>",
-        f"{escape(row.family)}, {row.games:,} games",
+        f"{escape(row.family)}, {counted(row.games, 'game')}",
         f"ratio {with_interval(row.ratio, row.ratio_low, row.ratio_high)}",
         f"regret {with_interval(row.regret, row.regret_low, row.regret_high)} deviations",
         f"simple regret {with_interval(row.simple, row.simple_low, row.simple_high)}",

@@ -9,6 +9,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
+from corrbandits._shell.numbers import counted
 from corrbandits.belief.vague.known import Known, known, said, said_each
 from corrbandits.belief.vague.lent import fields_in, log_likelihoods
 from corrbandits.belief.vague.parts import Parts, names_of
@@ -115,10 +116,10 @@ class Prior:
         ]
         if self.parts.past is not None:
             number, rewards = len(self.given["history"]), self.parts.past.rewards
-            told.append(f"{rewards:,} rewards of {number} earlier season{'s' * (number > 1)}")
+            told.append(f"{counted(rewards, 'reward')} of {counted(number, 'earlier season')}")
         if "fields" in self.given:
             number = len(self.given["fields"])
-            told.append(f"{number} other field{'s' * (number > 1)}")
+            told.append(counted(number, "other field"))
         apart = ", a length for each coordinate" if each and self.given["length"] is None else ""
         return f"told {', '.join(told) or 'nothing'}; {'the rest' if told else 'all'} is learnt{apart}"
 

@@ -186,7 +186,7 @@ def add_arms(
     if as_json:
         document({"study": name, "arms": count, "added": sheet.count})
     else:
-        say(f"{sheet.count:,} arm{'s'[: sheet.count - 1]} added; {name} has {count:,} now.")
+        say(f"{counted(sheet.count, 'arm')} added; {name} has {count:,} now.")
 
 
 def copy(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corrbandits._shell import ratios
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.page.charts import AXIS, Chart, layout, numbers
 from corrbandits.plots import COLOURS
 from corrbandits.stress import panels
@@ -160,11 +160,11 @@ def _said(grids: list[panels.Grid], name: str, time: str, band: xr.Dataset) -> s
     settings = np.unique(np.concatenate([grid.settings.ravel() for grid in grids] or [np.zeros(0, dtype=int)]))
     here = band.isel(setting=settings[settings >= 0])
     verdicts, found = here["verdict"].values.tolist(), here["ratio"].values[np.isfinite(here["ratio"].values)]
-    begin = f"{name.capitalize()}, after {int(time):,} decisions"
+    begin = f"{name.capitalize()}, after {counted(int(time), 'decision')}"
     if not found.size:
         return f"{begin}: nothing to compare."
     counts = " and ".join(f"{what} at {verdicts.count(what)}" for what in (HELPS, HURTS))
     return (
-        f"{begin}: it {counts} of {sum(map(bool, verdicts))} settings; its regret is {ratios.ratio_text(found.min())} "
-        f"to {ratios.ratio_text(found.max())} times that of the uninformative prior."
+        f"{begin}: it {counts} of {counted(sum(map(bool, verdicts)), 'setting')}; its regret is "
+        f"{ratios.ratio_text(found.min())} to {ratios.ratio_text(found.max())} times that of the uninformative prior."
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corrbandits._shell import ratios
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.page.html import (
     about,
     asset,
@@ -130,8 +130,9 @@ def _survivors(test: StressTest) -> str:
     heads = ["the prior", *(panels.name_of(data, name) for name in names)]
     return (
         "<p>Elimination keeps several beliefs and drops those the data speak against; refitting learns length and "
-        f"variance as data arrive. Mean regret after {horizon:,} decisions, with 95 % intervals; the prior held fixed "
-        f"is your policy in just the runs of these two:</p>\n{table(heads, rows, 'Mean regret at the corners', 'fit')}"
+        f"variance as data arrive. Mean regret after {counted(horizon, 'decision')}, with 95 % intervals; the prior "
+        "held fixed is your policy in just the runs of these "
+        f"two:</p>\n{table(heads, rows, 'Mean regret at the corners', 'fit')}"
     )
 
 
@@ -147,7 +148,7 @@ def _about(data: xr.Dataset) -> str:
     rows = {
         "policy": short(str(of["policy"])),
         "truth": of["truth"],
-        "horizon": f"{int(of['horizon']):,} decisions",
+        "horizon": counted(int(of["horizon"]), "decision"),
         "runs": f"{int(of['runs']):,} of each candidate at each setting; fewer of the surviving beliefs",
         "settings": f"{data.sizes['setting']:,}",
         "seed": of["seed"],

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from corrbandits._shell.numbers import counted
 from corrbandits.study.journal.protocol import DamagedError, JournalError
 
 Row = Sequence[Any]
@@ -72,8 +73,9 @@ def refuse_lost(after: int, last: int, place: str) -> None:
     """Refuse a study that has fewer events than have been read of it."""
     if last < after:
         raise JournalError(
-            f"{place}: it has {last:,} events of the study, but {after:,} have been read: some were lost, perhaps "
-            "because an older copy was put back. Nothing was saved. Open the study anew to go on from what is there."
+            f"{place}: it has {counted(last, 'event')} of the study, but {after:,} have been read: some were lost, "
+            "perhaps because an older copy was put back. Nothing was saved. Open the study anew to go on from what "
+            "is there."
         )
 
 
@@ -90,8 +92,9 @@ def refuse_other(found: Any, known: str | None, after: int, place: str) -> None:
 def damaged(sound: int, last: int, place: str) -> DamagedError:
     """Return the error of a study of which only the first events are as they were saved."""
     error = DamagedError(
-        f"{place} is damaged: of {last:,} events of the study the first {sound:,} are whole. Nothing was saved. Copy "
-        "the database away, see by `corrbandits study check` what is whole, and go on from a backup or an export."
+        f"{place} is damaged: of {counted(last, 'event')} of the study the first {sound:,} are whole. Nothing was "
+        "saved. Copy the database away, see by `corrbandits study check` what is whole, and go on from a backup or "
+        "an export."
     )
     error.sound = sound
     return error

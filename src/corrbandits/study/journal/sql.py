@@ -15,6 +15,7 @@ from typing import Any, TypeVar, final
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from corrbandits._shell.numbers import counted
 from corrbandits.study.journal import queue, tables
 from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other, seal, verified
 from corrbandits.study.journal.connections import Database, code
@@ -176,7 +177,7 @@ class Journal:
         known = {name: whole[name] for name in sorted(whole)}
         if len(whole) < len(rows):
             error = DamagedError(
-                f"{self.place} is damaged: of {len(rows):,} studies {len(whole):,} are whole"
+                f"{self.place} is damaged: of {counted(len(rows), 'study', 'studies')} {len(whole):,} are whole"
                 f"{': ' if whole else ''}{', '.join(list(known)[:5])}. Nothing was saved. Copy the database away, see "
                 "by `corrbandits study check` what is whole, and go on from a backup or an export."
             )

@@ -18,6 +18,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.draws import covariance_root
 from corrbandits._core.gaussian import expected_excess
 from corrbandits._core.single_thread import one_thread
+from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief, GaussianBelief, Vague
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
@@ -70,7 +71,7 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     if isinstance(belief, Vague) and belief.opening and belief.counts.any():
         more = belief.still_needed
         raise ValueError(
-            f"arms cannot be compared yet: it takes {more} more reward{'s' * (more > 1)} or more, and some that differ."
+            f"arms cannot be compared yet: it takes {counted(more, 'more reward')} or more, and some that differ."
         )
     if not known.any():
         raise ValueError("nothing is known of any arm yet, so none is the best. Tell or observe a reward first.")

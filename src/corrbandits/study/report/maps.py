@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits._shell.numbers import counted
 from corrbandits._shell.texts import cut
 from corrbandits.study.report.lattice import Lattice, across_and_up, lattice, shrink
 from corrbandits.study.report.nearest import Cells, cells
@@ -212,9 +213,7 @@ def _legend(figure: Figure, view: _View) -> None:
     seen = view.counts[view.counts > 0]
     for count in np.unique([seen.min(), seen.max()]).tolist() if seen.size else []:
         size = math.sqrt(float(_areas(np.array([count, seen.max()]))[0]))
-        entries.append(
-            (Line2D([], [], markersize=size, markeredgewidth=0.6, **dot), f"{count:,} reward{'s'[: count - 1]}")
-        )
+        entries.append((Line2D([], [], markersize=size, markeredgewidth=0.6, **dot), counted(count, "reward")))
     if view.open.size:
         ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "none", "markeredgecolor": MARK, "linestyle": "none"}
         entries.append((Line2D([], [], markersize=8, **ring), "open"))

@@ -13,7 +13,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell import terminal
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.texts import printable
 from corrbandits.belief import Belief, Vague
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
@@ -158,7 +158,7 @@ class Overview:
         return f"{goal}{once}{expiry}"
 
     def _beginning_in_words(self) -> str:
-        return f"; it tries {self.pending:,} arms more before it prefers good ones" if self.pending else ""
+        return f"; it tries {counted(self.pending, 'arm')} more before it prefers good ones" if self.pending else ""
 
     def _best_in_words(self) -> str:
         rewards = bool(self.trials["told"] + self.trials["observed"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from corrbandits._core.checks import Array, fields_of
-from corrbandits._shell.numbers import number
+from corrbandits._shell.numbers import counted, number
 from corrbandits.belief import Learnt
 from corrbandits.belief.base import span
 from corrbandits.belief.contradiction import Contradiction
@@ -57,7 +57,7 @@ def decision_in_words(policy: Policy, t: int, study: str) -> str:
         else ". For more rounds"
     )
     more = f"corrbandits study copy {shlex.quote(study)} NEW --rounds ROUNDS"
-    return f"the next decision is t = {t:,}, past the {horizon:,} rounds{what}: {more}"
+    return f"the next decision is t = {t:,}, past the {counted(horizon, 'round')}{what}: {more}"
 
 
 def noise_in_words(check: NoiseCheck, noise_variance: Array, name: str) -> str:
@@ -73,11 +73,10 @@ def noise_in_words(check: NoiseCheck, noise_variance: Array, name: str) -> str:
         else "so rewards are trusted too little, and more of them are asked for than needed"
     )
     cause = "a mistyped reward (see history; amend or retract it)" if more else "rewards told twice, or rounded"
-    plural = "s" if check.degrees > 1 else ""
     new = f"{factor * stated[0]:.2g}" if even else "..."
     return (
         f"WARNING: rewards of the same arm vary {seen}, but {said} (chi-square {number(check.chi_square)} with "
-        f"{check.degrees:,} degree{plural} of freedom, p = {number(check.p, 1)}), {effect}. Look for {cause}. "
+        f"{counted(check.degrees, 'degree')} of freedom, p = {number(check.p, 1)}), {effect}. Look for {cause}. "
         "If they are all right, go on with a copy that has another noise: "
         f"corrbandits study copy {shlex.quote(name)} NEW --noise-sd {new}."
     )

@@ -70,6 +70,10 @@ def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
     with cb.Study.open(default_database(tmp_path), "a") as study:
         told = study.settings.prior.prior_arguments()
         assert (told["mean"], told["sd"], told["noise_sd"]) == ((20.0, 40.0), (1.0, 9.0), 2.0)
+    ok("observe", "a", "p00", "31")
+    shown = " ".join(ok("show", "a").split())
+    assert "; noise ± 2 (stated); length " in shown
+    assert not re.search(r"arms differ by ± [\d.]+ \(stated", shown)
     assert "lower end to the upper" in refused("create", "d", "--arms", "sites.csv", "--length", "400..100")
     assert "above 0" in refused("create", "d", "--arms", "sites.csv", "--noise-sd", "-1..3")
 

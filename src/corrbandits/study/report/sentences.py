@@ -122,14 +122,14 @@ def _likely(found: Contradiction) -> str:
 
 
 def learnt_in_words(learnt: Learnt) -> str:
-    """Return what was learnt, with 90 % intervals.
+    """Return what was learnt, with 90 % intervals, and what was stated.
 
     >>> from corrbandits import Vague
     >>> arms = np.tile(np.arange(30), 3)
     >>> rewards = np.sin(arms / 5) + 0.3 * np.random.default_rng(2).standard_normal(90)
     >>> print(learnt_in_words(Vague(coordinates=range(30)).observe(arms, rewards).learnt()).replace(";", ","))
-    neighbours correlate 0.99 (0.98 to 0.99), arms differ by ± 0.64 (0.54 to 0.94), noise ± 0.3 (0.26 to 0.34),
-    length 12 (6.5 to 12), share of single arms 0 (0 to 0)
+    neighbours correlate 0.99 (0.94 to 1), arms differ by ± 0.64 (0.54 to 0.94), noise ± 0.3 (0.26 to 0.34),
+    length 12 (6.5 to 21), share of single arms 0 (0 to 0.29)
     """
     said = []
     if learnt.neighbours is not None:
@@ -147,7 +147,16 @@ def learnt_in_words(learnt: Learnt) -> str:
 
 
 def _between(interval: Interval) -> str:
-    return f"{number(interval.median, 2)} ({number(interval.low, 2)} to {number(interval.high, 2)})"
+    """Return an interval in as many digits as tell its ends apart, or that there is none.
+
+    >>> _between(Interval(0.3, 0.2967, 0.3041)), _between(Interval(12.5, 12.5, 12.5, stated=True))
+    ('0.3 (0.297 to 0.304)', '12.5 (stated)')
+    """
+    if interval.low == interval.high:
+        return f"{number(interval.median, 4)} ({'stated' if interval.stated else 'no other was considered'})"
+    digits = next((d for d in range(2, 7) if number(interval.low, d) != number(interval.high, d)), 7)
+    low, median, high = (number(x, digits) for x in (interval.low, interval.median, interval.high))
+    return f"{median} ({low} to {high})"
 
 
 def surprise_in_words(found: Surprise) -> str:

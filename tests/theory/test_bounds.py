@@ -288,7 +288,7 @@ def test_optimal_arms_hold_nothing(horizon):
     ):
         for column in ("eta", "log10_eta", "log10_extra", "total", "log10_total", "case", "vacuous"):
             assert np.isnan(bound[column].values).tolist() == [True, False, True, True]
-        assert "of 1 suboptimal arms" in bound.statement or "all 1 suboptimal arms" in bound.statement
+        assert "of 1 suboptimal arm at" in bound.statement or "the 1 suboptimal arm at" in bound.statement
 
 
 def test_when_every_arm_is_optimal_there_is_nothing_to_bound():

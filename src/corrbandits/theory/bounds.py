@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corrbandits._core import checks
+from corrbandits._shell.numbers import counted
 from corrbandits.belief import GaussianBelief, Independent
 from corrbandits.environments import Environment
 from corrbandits.policies import UCL, CorrelatedUCL
@@ -81,7 +82,7 @@ def correlated_bound(
     >>> prior = Correlated(mean=[1.0, 0.0], covariance=[[1.0, 0.5], [0.5, 1.0]], noise_variance=1.0)
     >>> bound = correlated_bound(bandit, prior, CorrelatedUCL(a=2.0, factor=False), horizon=10_000, version="summed")
     >>> bound.total.values.round(1), bound.statement
-    (array([  nan, 158.8]), 'informative for all 1 suboptimal arms at T = 10,000')
+    (array([  nan, 158.8]), 'informative for the 1 suboptimal arm at T = 10,000')
     """
     theorem = theorem_2(environment, belief, policy, horizon, version)
     c1 = checked_c1(theorem, policy, c1)
@@ -173,6 +174,7 @@ def _statement(bound: xr.Dataset, singular: bool) -> str:
     if not arms:
         return "every arm is optimal: there is nothing to bound"
     if not vacuous.any():
-        return f"informative for all {arms} suboptimal arms at T = {horizon:,}"
+        return f"informative for {'all' if arms > 1 else 'the'} {counted(arms, 'suboptimal arm')} at T = {horizon:,}"
     why = "the prior is wrong, and its covariance singular to rounding: " if singular else ""
-    return f"{why}vacuous for {vacuous.sum()} of {arms} suboptimal arms at T = {horizon:,} (log10 = {logs.max():.3g})"
+    some = f"{vacuous.sum()} of {counted(arms, 'suboptimal arm')}"
+    return f"{why}vacuous for {some} at T = {horizon:,} (log10 = {logs.max():.3g})"

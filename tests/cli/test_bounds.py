@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import corrbandits as cb
+from corrbandits._shell.numbers import number
 from corrbandits.paper import reproduction
 from tests.support.commands import SMALL, contents, corrbandits, here
 
@@ -54,7 +55,7 @@ def test_bounds_of_an_experiment_beside_its_trace(tmp_path):
     done = corrbandits("bounds", "small.toml", "--trace", "results/small.nc", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {"small-bounds.png", "small-bounds.pdf"} < set(contents(tmp_path / "results"))
-    assert "three: no theorem speaks of this policy" in done.stdout
+    assert "three: no theorem of the paper speaks of this policy" in done.stdout
     assert "one, Theorem 1" in done.stdout
     assert "simulated" in done.stdout
     trace = cb.Trace.load(tmp_path / "results" / "small.nc")
@@ -62,6 +63,24 @@ def test_bounds_of_an_experiment_beside_its_trace(tmp_path):
     first_row = next(line for line in done.stdout.splitlines() if line.split()[:2] == ["2", "1"])
     near = np.flatnonzero(np.isin(trace.data["means"], [4, 3]))  # the two groups of smallest gap are split by count
     assert any(f"{counts[0, arm]:,.1f}" in first_row for arm in near)
+
+
+def test_the_bayesian_bound_is_said_where_it_applies_beside_what_was_lost(tmp_path, monkeypatch, capsys):
+    """Of Gittins on a proper prior; not of `one`, whose prior is improper, nor of `two`, the printed index."""
+    more = SMALL.replace("[run]", '[policies.three]\nrule = "Gittins"\nprior = "smooth"\n[run]')
+    (tmp_path / "small.toml").write_text(more)
+    monkeypatch.chdir(tmp_path)
+    assert here(monkeypatch, "simulate", "small.toml") == 0
+    capsys.readouterr()
+    assert here(monkeypatch, "bounds", "small.toml", "--trace", "results/small.nc") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    rule, prior = cb.experiment.load("small.toml").policies["three"]
+    bound = cb.theory.bayes_bound(prior, rule, 60)
+    lost = float(cb.Trace.load("results/small.nc").regret.sel(policy="three", time=60).mean())
+    assert f"three, Bayesian bound: {bound.statement}." in said
+    assert f"it loses {number(bound.total)} on average, or less." in said
+    assert f"On the mean rewards of this experiment it lost {number(lost)}." in said
+    assert said.count("Bayesian bound") == 1
 
 
 @pytest.mark.parametrize(

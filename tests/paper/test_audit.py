@@ -8,9 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from corrbandits import theory
+from corrbandits import Correlated, theory
 from corrbandits.paper import audit as module
-from corrbandits.paper.audit import AuditReport, Pair, compare, counterexample_problem, random_problem, run
+from corrbandits.paper.audit import AuditReport, Pair, compare, run
+from corrbandits.paper.drawn import LIMITS, Drawn, compare_drawn, drawn_problem
+from corrbandits.paper.problems import counterexample_problem, random_problem
 from corrbandits.policies import CorrelatedUCL
 
 RANDOM = [
@@ -27,7 +29,7 @@ RANDOM = [
 
 @pytest.fixture(scope="module")
 def report():
-    return run(problems=12, runs=40, seed=0, progress=False, counterexamples=3)
+    return run(problems=12, runs=40, seed=0, progress=False, counterexamples=3, drawn=2)
 
 
 def pair(**changes):
@@ -39,7 +41,8 @@ def test_every_bound_meets_every_suboptimal_arm(report):
     arms = sum(len(random_problem(0, k).watched) for k in range(12))
     assert [(row.problems, row.bound) for row in report.rows[:8]] == [("random", bound) for bound in RANDOM]
     assert {row.pairs for row in report.rows[:8]} == {arms}
-    assert {row.pairs for row in report.rows[8:]} == {3}
+    assert {row.pairs for row in report.rows[8:13]} == {3}
+    assert [(row.bound, row.pairs) for row in report.rows[13:]] == [(f"Bayesian, {rule}", 2) for rule in LIMITS]
 
 
 @pytest.mark.parametrize("bound", [bound for bound in RANDOM if not bound.endswith("printed")])
@@ -68,14 +71,14 @@ def test_a_violation_is_four_standard_errors_above():
 
 def test_a_row_sums_up_its_pairs():
     pairs = (pair(), pair(mean=5.0), pair(mean=30.0), pair(limit=math.inf), pair(bound="other"))
-    row = AuditReport(pairs, 1, 0, 10, 0).row("b")
+    row = AuditReport(pairs, 1, 0, 0, 10, 0).row("b")
     assert (row.pairs, row.violations, row.share_informative) == (4, 1, 0.75)
     assert (row.tightness, row.largest) == (0.5, 1.5)
-    nothing = AuditReport((pair(limit=math.inf),), 1, 0, 10, 0).row("b")
+    nothing = AuditReport((pair(limit=math.inf),), 1, 0, 0, 10, 0).row("b")
     assert nothing.share_informative == 0
     assert math.isnan(nothing.tightness)
     with pytest.raises(ValueError, match="no random pairs of 'c'; its bounds are b"):
-        AuditReport((pair(),), 1, 0, 10, 0).row("c")
+        AuditReport((pair(),), 1, 0, 0, 10, 0).row("c")
 
 
 def test_the_report_prints_and_writes_what_it_holds(report):
@@ -86,16 +89,43 @@ def test_the_report_prints_and_writes_what_it_holds(report):
     assert len(details) == len(report.pairs)
     assert float(details[5]["limit"]) == report.pairs[5].limit
     text = str(report)
-    assert text.startswith("12 random problems with 40 runs, 3 like the counterexample with 16, seed 0\n")
+    assert text.startswith(
+        "12 random problems with 40 runs, 3 like the counterexample with 16, 2 whose mean rewards are drawn from the "
+        "prior with 40, seed 0\n"
+    )
     assert all(row.bound in text for row in report.rows)
+    vacuous = sum(pair.vacuous for pair in report.pairs if pair.bound == "Bayesian, Greedy")
+    assert f"Greedy in {vacuous} of 2, where that arm alone loses no more" in text
+
+
+def test_regrets_are_in_decisions_of_the_best_guess():
+    """With noise that hides all, Greedy takes the arm of largest prior mean throughout: it loses all decisions."""
+    prior = Correlated(mean=[0.1, 0.0], covariance=np.eye(2), noise_variance=1e8)
+    found = {lost.rule: lost for lost in compare_drawn(Drawn(prior, 10), 400, seed=1)}
+    assert list(found) == list(LIMITS)
+    assert found["Greedy"].mean == pytest.approx(10, abs=4 * found["Greedy"].error + 0.5)
+    assert all(lost.mean <= lost.limit + 4 * lost.error for lost in found.values())
+
+
+def test_no_bayesian_bound_is_violated_and_that_of_the_recommended_rule_says_something(report):
+    rows = [row for row in report.rows if row.problems == "drawn"]
+    assert [row.violations for row in rows] == [0] * len(LIMITS)
+    assert report.row("Bayesian, Gittins", "drawn").share_informative > 0
+
+
+def test_a_drawn_problem_has_a_proper_prior_and_is_the_same_again():
+    first, again = drawn_problem(0, 1), drawn_problem(0, 1)
+    assert np.array_equal(first.prior.covariance, again.prior.covariance)
+    assert first.horizon == again.horizon
+    assert np.isfinite(first.prior.variance).all()
 
 
 def test_the_same_seed_gives_the_same_report_and_more_problems_do_not_change_the_first():
-    few = run(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
-    assert few == run(problems=2, runs=5, seed=3, counterexamples=0, progress=False)
-    more = run(problems=3, runs=5, seed=3, counterexamples=0, progress=False)
+    few = run(problems=2, runs=5, seed=3, counterexamples=0, drawn=0, progress=False)
+    assert few == run(problems=2, runs=5, seed=3, counterexamples=0, drawn=0, progress=False)
+    more = run(problems=3, runs=5, seed=3, counterexamples=0, drawn=0, progress=False)
     assert more.pairs[: len(few.pairs)] == few.pairs
-    assert few.pairs != run(problems=2, runs=5, seed=4, counterexamples=0, progress=False).pairs
+    assert few.pairs != run(problems=2, runs=5, seed=4, counterexamples=0, drawn=0, progress=False).pairs
 
 
 def test_the_problems_cover_what_the_audit_promises():
@@ -133,7 +163,7 @@ def test_a_false_bound_is_noticed(monkeypatch):
         return {bound: 0.05 * limit for bound, limit in right(problem, name).items()}
 
     monkeypatch.setattr(module, "_bounds", lowered)
-    assert run(problems=4, runs=20, counterexamples=0, progress=False).row("Theorem 1").violations > 0
+    assert run(problems=4, runs=20, counterexamples=0, drawn=0, progress=False).row("Theorem 1").violations > 0
 
 
 def test_counterexamples_vary_and_have_no_initialisation():

@@ -69,7 +69,8 @@ def audit(
 ) -> None:
     """Compare the theorems' bounds with simulated counts.
 
-    Takes random problems and twenty like the counterexample to Theorem 2 as printed; writes audit.csv.
+    Takes random problems, twenty like the counterexample to Theorem 2 as printed, and ten whose mean rewards are
+    drawn from the prior, on which regrets are compared with the Bayesian bound; writes audit.csv.
     """
     from corrbandits._shell import outputs
     from corrbandits.paper.audit import run

@@ -1,7 +1,8 @@
 """The bounds against simulation: the mean count of every suboptimal arm and what each theorem allows it.
 
 A violation is a mean above the bound by more than `MARGIN` standard errors. Besides random problems the audit takes
-some that are built like the counterexample to Theorem 2 as printed, on which that must fail.
+some that are built like the counterexample to Theorem 2 as printed, on which that must fail, and some whose mean
+rewards are drawn from the prior, on which the regret is compared with the Bayesian bound.
 """
 
 from __future__ import annotations
@@ -21,43 +22,31 @@ from corrbandits._core.checks import Array
 from corrbandits._shell import terminal
 from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.progress import bar
-from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
-from corrbandits.environments import GaussianBandit
-from corrbandits.kernels import Exponential
-from corrbandits.paper.counterexample import COUNTEREXAMPLE_A, counterexample
+from corrbandits.belief import Belief, Independent
+from corrbandits.paper.drawn import LIMITS, compare_drawn, drawn_problem
+from corrbandits.paper.problems import Problem, counterexample_problem, random_problem
 from corrbandits.policies import UCL, CorrelatedUCL, Policy
 from corrbandits.simulation.simulator import simulate
 
 MARGIN = 4.0
-LEAST_K = math.sqrt(2 * math.pi * math.e)
 COUNTEREXAMPLE_RUNS = 16
-
-Player = tuple[UCL | CorrelatedUCL, GaussianBelief]
-
-
-@final
-@dataclass(frozen=True)
-class Problem:
-    """One problem: what is true, how long it lasts, the policies with their priors, and the arms to watch."""
-
-    name: str
-    environment: GaussianBandit
-    horizon: int
-    players: dict[str, Player]
-    watched: tuple[int, ...]
-    seed: int
+DRAWN_RUNS = 40
+BAYESIAN = "Bayesian"
 
 
 @final
 @dataclass(frozen=True)
 class Pair:
-    """One suboptimal arm of one problem under one bound: the mean count over runs, its error, and the bound."""
+    """One suboptimal arm of one problem under one bound: the mean count over runs, its error, and the bound.
+
+    Where mean rewards are drawn, there is no such arm, and for counts stand regrets in decisions: see `drawn`.
+    """
 
     problem: str
     bound: str
     arms: int
     horizon: int
-    arm: int
+    arm: int | None
     mean: float
     error: float
     limit: float
@@ -92,7 +81,7 @@ class Row:
 class AuditReport:
     """Every pair that was compared; `rows` sums them up per bound.
 
-    >>> report = run(problems=1, counterexamples=0, runs=20, seed=0)
+    >>> report = run(problems=1, counterexamples=0, drawn=0, runs=20, seed=0)
     >>> report.row("Theorem 1").violations
     0
     """
@@ -100,6 +89,7 @@ class AuditReport:
     pairs: tuple[Pair, ...]
     problems: int
     counterexamples: int
+    drawn: int
     runs: int
     seed: int
 
@@ -126,11 +116,28 @@ class AuditReport:
         return "\n".join(
             [
                 f"{counted(self.problems, 'random problem')} with {counted(self.runs, 'run')}, {self.counterexamples} "
-                f"like the counterexample with {COUNTEREXAMPLE_RUNS}, seed {self.seed}",
+                f"like the counterexample with {COUNTEREXAMPLE_RUNS}, {self.drawn} whose mean rewards are drawn from "
+                f"the prior with {DRAWN_RUNS}, seed {self.seed}",
                 terminal.lines(terminal.table(heads, map(_cells, self.rows), left=2)),
                 f"violations: mean counts above the bound by more than {number(MARGIN)} standard errors",
                 "tightness, largest: median and maximum of mean count / bound, where the bound is not vacuous",
+                *(self._bayesian() if self.drawn else ()),
             ]
+        )
+
+    def _bayesian(self) -> list[str]:
+        """Return what the Bayesian bound is compared with, and where it says nothing."""
+        found = {rule: self._pairs("drawn", f"{BAYESIAN}, {rule}") for rule in LIMITS}
+        vacuous = {rule: sum(pair.vacuous for pair in pairs) for rule, pairs in found.items()}
+        where = ", ".join(f"{rule} in {many}" for rule, many in vacuous.items() if many)
+        said = [
+            f"{BAYESIAN}: regrets in place of counts, over mean rewards drawn from the prior, in units of what a "
+            "decision loses if the arm of largest prior mean is always taken"
+        ]
+        return (
+            [*said, f"{BAYESIAN}, vacuous: {where} of {self.drawn}, where that arm alone loses no more"]
+            if where
+            else said
         )
 
     def _pairs(self, kind: str, bound: str) -> list[Pair]:
@@ -142,58 +149,42 @@ class AuditReport:
 
 
 def run(
-    problems: int = 200, runs: int = 100, seed: int = 0, progress: bool | None = None, counterexamples: int = 20
+    problems: int = 200,
+    runs: int = 100,
+    seed: int = 0,
+    progress: bool | None = None,
+    counterexamples: int = 20,
+    drawn: int = 10,
 ) -> AuditReport:
     """Return the comparison of simulated mean counts with every bound, over random problems and counterexamples.
 
-    Problem k is the same whatever the number of problems and runs. `progress` shows a bar.
+    In `drawn` problems mean rewards are drawn from the prior, and regrets are compared with the Bayesian bound. Problem
+    k is the same whatever the number of problems and runs. `progress` shows a bar.
     """
     problems, runs = checks.integer("problems", problems, least=0), checks.integer("runs", runs, least=2)
     seed = checks.integer("seed", seed, least=0)
     counterexamples = checks.integer("counterexamples", counterexamples, least=0)
+    drawn = checks.integer("drawn", drawn, least=0)
     pairs: list[Pair] = []
-    with bar(problems + counterexamples, progress, "auditing the bounds") as show:
+    with bar(problems + counterexamples + drawn, progress, "auditing the bounds") as show:
         for done in range(problems):
             pairs += compare(random_problem(seed, done), runs)
             show(done + 1)
         for done in range(counterexamples):
             pairs += compare(counterexample_problem(seed, done), COUNTEREXAMPLE_RUNS)
             show(problems + done + 1)
-    return AuditReport(tuple(pairs), problems, counterexamples, runs, seed)
+        for done in range(drawn):
+            pairs += _compared(seed, done)
+            show(problems + counterexamples + done + 1)
+    return AuditReport(tuple(pairs), problems, counterexamples, drawn, runs, seed)
 
 
-def random_problem(seed: int, number: int) -> Problem:
-    """Return a problem of 2 to 30 arms: good and bad priors, correlated and not, horizons of 100 to 3,000."""
-    source = np.random.SeedSequence(seed, spawn_key=(0, number))
-    rng = np.random.default_rng(source)
-    arms, horizon = int(rng.integers(2, 31)), int(np.exp(rng.uniform(math.log(100), math.log(3_000))))
-    noise = float(np.exp(rng.uniform(-2, 2)))
-    S = noise * float(np.exp(rng.uniform(-1.5, 3))) * _correlations(rng, arms)
-    # the truth: a draw from the prior's covariance, or unrelated to it
-    scale, root = math.sqrt(noise) * float(np.exp(rng.uniform(-0.5, 2.5))), np.linalg.cholesky(S)
-    means = root @ rng.standard_normal(arms) if rng.random() < 0.5 else rng.normal(0, scale, arms)
-    # the prior's mean: right, nearly, off by as much as it admits, or by far more; or the same for every arm
-    off = rng.choice([0.0, 0.1, 0.5, 1.0, 3.0, math.nan])
-    wrong = root @ rng.standard_normal(arms) if rng.random() < 0.5 else rng.normal(0, math.sqrt(S[0, 0]), arms)
-    mean = np.full(arms, means.mean()) if math.isnan(off) else means + off * wrong
-    environment = GaussianBandit(means, noise)
-    watched = tuple(np.flatnonzero(environment.gaps > 0).tolist())
-    return Problem(f"random {number}", environment, horizon, _players(rng, mean, S, noise), watched, _seed(source))
-
-
-def counterexample_problem(seed: int, number: int) -> Problem:
-    """Return a problem like the counterexample to Theorem 2 as printed: sizes, correlation, gap and horizon vary."""
-    source = np.random.SeedSequence(seed, spawn_key=(1, number))
-    rng = np.random.default_rng(source)
-    environment, prior = counterexample(
-        int(rng.integers(18, 26)), float(rng.uniform(0.9985, 0.9995)), float(rng.uniform(0.85, 1.15))
-    )
-    players: dict[str, Player] = {
-        "printed index": (CorrelatedUCL(a=COUNTEREXAMPLE_A), prior),
-        "plain index": (CorrelatedUCL(a=COUNTEREXAMPLE_A, factor=False), prior),
-    }
-    horizon = int(rng.integers(12_000, 20_001))
-    return Problem(f"counterexample {number}", environment, horizon, players, (1,), _seed(source))
+def _compared(seed: int, number: int) -> Iterator[Pair]:
+    """Yield the regret of each rule beside its Bayesian bound, mean rewards drawn from the prior."""
+    problem = drawn_problem(seed, number)
+    for lost in compare_drawn(problem, DRAWN_RUNS, seed):
+        about = f"drawn {number}", f"{BAYESIAN}, {lost.rule}", problem.prior.arms, problem.horizon
+        yield Pair(*about, None, lost.mean, lost.error, lost.limit)
 
 
 def compare(problem: Problem, runs: int) -> Iterator[Pair]:
@@ -225,41 +216,6 @@ def _bounds(problem: Problem, name: str) -> dict[str, Array]:
         ).total.values
         for version in versions
     }
-
-
-def _players(rng: np.random.Generator, mean: Array, S: Array, noise: float) -> dict[str, Player]:
-    """Return the four policies with a admissible for each theorem: UCL alone, and three on the correlated prior."""
-    K, room = LEAST_K * float(rng.choice([1.0, 1.0, 3.0])), float(np.exp(rng.uniform(-4, 1)))
-    variance = math.inf if rng.random() < 0.15 else float(S[0, 0])
-    alone = Independent(mean=mean, variance=variance, noise_variance=noise)
-    joint = Correlated(mean=mean, covariance=S, noise_variance=noise)
-    a, nu = 4 / 3 * (1 + room), float(rng.choice([1.0, 1.0, 0.3]))
-    return {
-        "UCL": (UCL(K=K, a=4 / 3 * (1 + noise / variance) * (1 + room)), alone),
-        "printed index": (CorrelatedUCL(K=K, a=a, nu=nu), joint),
-        "plain index": (CorrelatedUCL(K=K, a=a, nu=nu, factor=False), joint),
-        "UCL on a correlated belief": (UCL(K=K, a=a), joint),
-    }
-
-
-def _correlations(rng: np.random.Generator, arms: int) -> Array:
-    """Return correlations of one of four kinds: none, equal, by distance, or random."""
-    kind = rng.integers(4)
-    if kind == 0:
-        return np.eye(arms)
-    if kind == 1:
-        rho = float(rng.choice([0.3, 0.9, 0.99]))
-        return np.asarray(rho + (1 - rho) * np.eye(arms))
-    if kind == 2:
-        where = rng.uniform(0, 10, (arms, 2))
-        return np.asarray(Exponential(float(np.exp(rng.uniform(-1, 3))))(where, where))
-    root = rng.standard_normal((arms, arms + 3))
-    S = root @ root.T
-    return np.asarray(S / np.sqrt(np.outer(S.diagonal(), S.diagonal())))
-
-
-def _seed(source: np.random.SeedSequence) -> int:
-    return int(source.spawn(1)[0].generate_state(1)[0])
 
 
 def _row(kind: str, bound: str, pairs: list[Pair]) -> Row:

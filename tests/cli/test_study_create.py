@@ -115,6 +115,32 @@ def test_create_says_what_a_length_means_and_warns_where_it_is_absurd(ok, told, 
     assert ("WARNING" in out) == ("WARNING" in words)
 
 
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [
+        ("0.001", "arms are nearly independent: nearest neighbours have a correlation of 0;"),
+        ("1e9", "neighbours are nearly equal: they have a correlation of 1.00000;"),
+        ("4e4", "all arms are nearly equal: even the farthest have a correlation of 0.99"),  # exp(-361 / 4e4)
+        ("300", ""),
+    ],
+)
+@pytest.mark.parametrize("known", [("--kernel", "exponential", "--prior-mean", "30", "--prior-sd", "5"), ()])
+def test_show_and_best_repeat_that_a_length_is_absurd(ok, answer, length, words, known):
+    ok("create", "my meadow", "--arms", "sites.csv", *known, "--noise-sd", "2", "--length", length)
+    for arm, reward in (("p00", "29"), ("p11", "33"), ("p21", "31"), ("p32", "30")):
+        ok("observe", "my meadow", arm, reward)
+    shown, best = " ".join(ok("show", "my meadow").split()), ok("best", "my meadow")
+    assert (f"WARNING: with the stated length {words}" in shown) == bool(words)
+    assert best.startswith(f"WARNING: with the stated length {words}") == bool(words)
+    assert ("corrbandits study copy --length LENGTH 'my meadow' NEW" in best) == bool(words)
+    assert len(answer("best", "my meadow")["warnings"]) == len(answer("show", "my meadow")["warnings"]) == bool(words)
+
+
+def test_a_length_that_is_learnt_is_not_called_absurd(ok):
+    ok(*TOLD_NOTHING)
+    assert "stated length" not in ok("show", "meadow")
+
+
 def test_earlier_seasons_say_where_to_begin(ok, refused, tmp_path):
     rows = ["p00,31,2024", "p11,36,2024", "p02,,2024", "p22,30.5,2024", "p00,12,2025", "p11,19.5,2025", "p02,11,2025"]
     (tmp_path / "past.csv").write_text("\n".join(["name,reward,season", *rows]))

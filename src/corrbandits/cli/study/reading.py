@@ -119,7 +119,7 @@ def best(
         enough = {None: "", True: ". That is enough", False: ". That is not yet enough"}[found.enough]
         rewards = bool(now.ledger.tally.counts.any())
         said = found.reason.rstrip(".") if found.reason else best_in_words(found.best, rewards=rewards)
-        say(*found.doubts, f"{said}{enough}.")
+        say(*found.doubts, *found.remarks, f"{said}{enough}.")
     if found.enough is False:
         raise typer.Exit(1)
 

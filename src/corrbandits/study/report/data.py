@@ -58,8 +58,8 @@ def done(snapshot: Snapshot, did: str, number: int) -> Data:
 def stopping(snapshot: Snapshot, found: Stopping) -> Data:
     """Return the best arm, or the reason why there is none, and whether to stop."""
     best = None if found.best is None else asdict(found.best)
-    rest = {"reason": found.reason, "stop_loss": found.loss, "enough": found.enough, "warnings": list(found.doubts)}
-    return {"study": snapshot.name, "best": best, **rest}
+    rest = {"reason": found.reason, "stop_loss": found.loss, "enough": found.enough}
+    return {"study": snapshot.name, "best": best, **rest, "warnings": [*found.doubts, *found.remarks]}
 
 
 def explanation(name: str, found: Explanation) -> Data:

@@ -91,6 +91,7 @@ class Stopping:
     """Whether to stop. `best` is None while no arm can be named: `reason` says why. `enough` is None without a loss.
 
     `doubts` says in words what the rewards contradict of what was stated: while there is some, nothing is enough.
+    `remarks` says what was stated and makes little sense.
     """
 
     best: Best | None
@@ -98,11 +99,12 @@ class Stopping:
     loss: float | None
     enough: bool | None
     doubts: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def stopping(snapshot: Snapshot, loss: float | None) -> Stopping:
     """Return the best arm and, with a loss, whether stopping now costs at most so much."""
-    from corrbandits.study.report.warnings import doubts
+    from corrbandits.study.report.warnings import doubts, remarks
 
     most = None if loss is None else checks.number("loss", loss, least=0)
     try:
@@ -113,7 +115,7 @@ def stopping(snapshot: Snapshot, loss: float | None) -> Stopping:
         found, why = None, str(error)
     said = doubts(snapshot.ledger, snapshot.name)
     enough = None if most is None else found is not None and found.enough(most) and not said
-    return Stopping(found, why, most, enough, said)
+    return Stopping(found, why, most, enough, said, remarks(snapshot.ledger, snapshot.name))
 
 
 def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[float, float, float, float]:

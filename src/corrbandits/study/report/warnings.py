@@ -7,6 +7,7 @@ import numpy as np
 from corrbandits._core.tally import Tally
 from corrbandits.belief.contradiction import Contradiction, contradictions
 from corrbandits.study.ledger import Ledger
+from corrbandits.study.relation import absurd_length
 from corrbandits.study.report import inference
 from corrbandits.study.report.sentences import (
     amend_in_words,
@@ -21,8 +22,13 @@ MOST_SURPRISES = 3
 
 def warnings(ledger: Ledger, name: str) -> tuple[str, ...]:
     """Return all that a person should look at, in words."""
-    found = surprises(ledger)[:MOST_SURPRISES]
-    return (*(f"{surprise_in_words(one)} {amend_in_words(one, name)}" for one in found), *doubts(ledger, name))
+    found = [f"{surprise_in_words(one)} {amend_in_words(one, name)}" for one in surprises(ledger)[:MOST_SURPRISES]]
+    return (*found, *doubts(ledger, name), *remarks(ledger, name))
+
+
+def remarks(ledger: Ledger, name: str) -> tuple[str, ...]:
+    """Return in words what was stated and makes little sense, whatever the rewards."""
+    return tuple(absurd_length(ledger.prior, ledger.arms.coordinates, name))
 
 
 def contradicted(ledger: Ledger) -> list[Contradiction]:

@@ -18,7 +18,7 @@ from corrbandits.belief.vague.known import Said
 from corrbandits.environments.landscapes import MOST_DENSE
 from corrbandits.kernels import KERNELS, Kernel, Scaled, WithDeviations
 from corrbandits.policies import CorrelatedUCL, Policy, recommend
-from corrbandits.study.setup.relation import length_in_words
+from corrbandits.study.relation import length_in_words
 from corrbandits.study.setup.rules import DISTANCES, kernel_called, known_name, not_on_the_globe
 from corrbandits.study.setup.sheet import Sheet
 

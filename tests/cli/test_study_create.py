@@ -91,6 +91,11 @@ def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
         ok("ask", "a")
         ok("tell", "a", trial, reward)
     assert re.search(r"length [\d,.]+ \([\d,.]+ to [\d,.]+\) x [\d,.]+ \(", " ".join(ok("show", "a").split()))
+    ok("create", "one", "--arms", "sites.csv")
+    for name in ("a", "one"):
+        told = ok("copy", name, f"{name}-told", "--length", "100", "--length", "50")
+        assert "told length 100 x 50; the rest is learnt" in told
+    assert "an entry for each of the 2 coordinates" in refused("copy", "a", "c", "--length", "100")
     for known in ((), ("--kernel", "exponential", "--noise-sd", "2", "--prior-mean", "0", "--prior-sd", "20")):
         message = refused("create", "c", "--arms", "sites.csv", *known, "--per-axis", "--length", "5")
         assert "with --per-axis, --length must be given once for each of x, y, got 1" in message

@@ -36,7 +36,10 @@ def changed(
         prior = told_less(prior, learn)
     given, kind = prior.prior_arguments(), type(prior)
     if isinstance(prior, Vague):
-        told = {"noise_sd": noise_sd, "length": lengths[0] if lengths else None, "mean": prior_mean, "sd": prior_sd}
+        told: dict[str, Any] = {"noise_sd": noise_sd, "mean": prior_mean, "sd": prior_sd}
+        if lengths:
+            each = len(lengths) > 1 or given.get("per_coordinate", False)
+            told |= {"length": list(lengths) if each else lengths[0], "per_coordinate": each}
         return Vague(**(given | {name: value for name, value in told.items() if value is not None}))
     more: dict[str, Any] = {}
     if noise_sd is not None:

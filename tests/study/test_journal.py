@@ -2,6 +2,8 @@
 
 import sqlite3
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -131,7 +133,7 @@ def test_what_the_database_refuses_is_said_in_words(tmp_path):
         study = journal.enrol("meadow", ["created"])
         with pytest.raises(ValueError, match="name of its own, but there is a 'meadow'"):
             journal.enrol("meadow", ["created"])
-        with pytest.raises(JournalError, match=r"1 events of the study, but 3 have been read.*Nothing was saved"):
+        with pytest.raises(JournalError, match=r"it has 1 event of the study, but 3 have been read.*Nothing was saved"):
             journal.append(study, 4, ["asked"])
         journal.delete(study)
         for call in (lambda: journal.append(study, 2, ["asked"]), lambda: journal.read(study, 1)):
@@ -176,6 +178,34 @@ class TestSQLite(SQLContract):
                 assert ask(reopened, "PRAGMA synchronous") == 3
                 assert ask(reopened, "PRAGMA foreign_keys") == 1
                 reopened.close()
+
+    def test_a_connection_in_use_while_others_are_closed_is_closed_too(self, url, monkeypatch):
+        made, closed, begun, go_on = [], [], threading.Event(), threading.Event()
+
+        class Noted(sqlite3.Connection):
+            def close(self):
+                closed.append(self)
+                super().close()
+
+        plain = sqlite3.connect
+        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: made.append(plain(*a, factory=Noted, **k)) or made[-1])
+        journal = Journal(url, create=True)
+
+        def work(connection):
+            begun.set()
+            assert go_on.wait(60)
+            return connection.exec_driver_sql("SELECT 7").scalar()
+
+        with ThreadPoolExecutor(1) as other:
+            found = other.submit(journal._database.reading, work)
+            assert begun.wait(60)
+            journal.close()
+            go_on.set()
+            assert found.result(60) == 7, "who reads is not disturbed"
+        assert len(made) == len(closed) == 1
+        assert journal.studies() == {}
+        journal.close()
+        assert len(made) == len(closed) == 2
 
     def test_all_that_is_saved_is_in_one_file(self, journal, tmp_path):
         study = journal.enrol("meadow", ["created"])

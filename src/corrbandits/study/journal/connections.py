@@ -112,19 +112,30 @@ class Database:
                 raise
         return work()
 
-    def _connection(self) -> sa.Connection:
-        if self._process != os.getpid():  # a forked process must neither use nor close its parent's connections
+    @contextmanager
+    def _connection(self) -> Iterator[sa.Connection]:
+        """Yield a connection. One that was in use when the others were closed is closed when it is done."""
+        self._leave_to_the_parent()
+        if self.sqlite:
+            self._refuse_another_file()
+        pool = self._engine.pool
+        try:
+            with self._engine.connect() as connection:
+                if self.sqlite and self._file is None:
+                    self._file = files.identity(self.url)
+                self._connected = True
+                yield connection
+        finally:
+            if self._engine.pool is not pool and self._process == os.getpid():
+                pool.dispose()  # nobody else would close what has just been given back to it
+
+    def _leave_to_the_parent(self) -> None:
+        """In a forked process, neither use nor close the connections of the parent."""
+        if self._process != os.getpid():
             self.close()
             self._closing.detach()
             self._process = os.getpid()
             self._closing = weakref.finalize(self, _dispose, self._engine, self._process)
-        if self.sqlite:
-            self._refuse_another_file()
-        connection = self._engine.connect()
-        if self.sqlite and self._file is None:
-            self._file = files.identity(self.url)
-        self._connected = True
-        return connection
 
     def _refuse_another_file(self) -> None:
         """Refuse to go on if the file is gone or replaced: SQLite would write where nobody reads, or make a file."""

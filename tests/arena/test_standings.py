@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
+from corrbandits._shell.numbers import number
 from corrbandits.arena import estimates
 from corrbandits.arena.campaign import Campaign
 from corrbandits.arena.contestants import DEFAULT, RULES, Contestant
@@ -144,6 +145,25 @@ def test_what_is_said_is_what_the_table_says(same_rule):
     assert "Of 2 rivals told nothing 1 lost significantly more over all families; significantly less: Better." in text
     assert "In single ones a rival lost significantly less once." in text
     assert "in 1 of 1; not to be told costs it 1.2" in text
+
+
+def test_too_few_problems_for_a_verdict_are_said_first(same_rule):
+    """One problem says nothing of others; two that disagree say little; a rival is not "no worse" for want of them."""
+    told, rival = (DEFAULT.rule, "everything"), ("Peer", "nothing")
+    one = sentences(standings(games_of({DEFAULT: [6.0], told: [4.0], rival: [9.0]})))
+    assert one[0] == (
+        "There is no verdict yet, with 1 problem of each family: one says nothing of others. Play more: --problems."
+    )
+    assert "Nobody can tell 1 rival told nothing from it by so few problems." in one
+    two = {DEFAULT: [6.0, 2.0], told: [4.0, 4.0], rival: [9.0, 1.0]}
+    short, long = (games_of(two, horizon=horizon) for horizon in (200, 50))
+    said = sentences(standings(short + long))
+    low, high = (found(standings(short), ALL, *DEFAULT)._asdict()[name] for name in ("ratio_low", "ratio_high"))
+    assert said[0].startswith("There is no verdict yet, with 2 problems of each family: the ratio may be ")
+    assert f"{number(low, 2)} as well as {number(high, 2)}" in said[0]
+    assert said[-1].endswith("; there are too few problems for a verdict.")
+    many = {one: np.tile(values, 40) for one, values in two.items()}
+    assert "verdict" not in " ".join(sentences(standings(games_of(many))))
 
 
 def test_without_the_default_the_report_says_so():

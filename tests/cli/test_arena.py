@@ -26,6 +26,9 @@ def test_it_writes_a_table_a_page_and_figures_and_says_who_lost_least(played):
     assert done.returncode == 0, done.stderr
     assert "After 10 decisions, Gittins told nothing has lost" in done.stdout
     assert "1 real field" in done.stdout
+    said = " ".join(done.stdout.split())
+    for where in ("family", "field"):
+        assert f"There is no verdict yet, with 1 problem of each {where}" in said
     assert "seed 7" in done.stdout
     made = {path.name for path in (folder / "out").iterdir()}
     pictures = {f"arena-{name}.{end}" for name in ("leaderboard", "families", "wrongly") for end in ("png", "pdf")}

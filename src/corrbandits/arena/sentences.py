@@ -11,6 +11,9 @@ from corrbandits.arena.fields import FIELD
 from corrbandits.arena.standings import FIELDS, TOGETHER, Standing
 
 SURE, NEAR = 0.05, 1.05
+TELLING = 2.0
+"""A ratio whose interval spans more than this factor is no verdict."""
+
 PAPERS = ("UCL a=1", "CorrelatedUCL")
 
 
@@ -49,16 +52,21 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     families = [name for name in families if name.startswith(FIELD) == is_fields]
     number_of = counted(len(families), *(("real field",) if is_fields else ("family", "families")))
     prior = "a prior fitted to all rewards" if is_fields else "the right prior"
+    problems = min(here[name, DEFAULT].games for name in families)
+    few = problems < 2 or default.ratio_high > TELLING * default.ratio_low
     if math.isnan(default.ratio):
         missing = f"After {horizon:,} decisions there is no ratio: the best rule told {prior} has not played."
-        return [missing, *([] if brief else _rivals(group, families, here))]
+        return [missing, *([] if brief else _rivals(group, families, here, few=few))]
+    verdict = "; there are too few problems for a verdict" if few and brief else ""
     said = [
         f"After {horizon:,} decisions, {DEFAULT.rule} told nothing has lost {_ratio(default)} times what the best rule "
         f"told {prior} has lost, in geometric mean over {number_of}; at worst {number(default.worst, 3)} times, in "
-        f"{default.worst_family}."
+        f"{default.worst_family}{verdict}."
     ]
     if brief:
         return said
+    if few:
+        said.insert(0, _too_few(problems, default, is_fields=is_fields))
     told = [
         f"{rule} in {sum(_loses_less(here, family, Contestant(rule, EVERYTHING)) for family in families)}"
         for rule in PAPERS
@@ -69,9 +77,22 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
         said.append(f"It lost less than these rules told everything: than {less} of {number_of}.")
     return [
         *said,
-        *_rivals(group, families, here),
+        *_rivals(group, families, here, few=few),
         *_same_rule_told_everything(group, families, here),
     ]
+
+
+def _too_few(problems: int, row: Standing, *, is_fields: bool) -> str:
+    """Return in words that there is no verdict, and what to do."""
+    where = "field" if is_fields else "family"
+    why = (
+        "one says nothing of others"
+        if math.isnan(row.ratio_low)
+        else f"the ratio may be {number(row.ratio_low, 2)} as well as {number(row.ratio_high, 2)}"
+    )
+    return (
+        f"There is no verdict yet, with {counted(problems, 'problem')} of each {where}: {why}. Play more: --problems."
+    )
 
 
 def _loses_less(here: Found, family: str, other: Contestant) -> bool:
@@ -79,8 +100,8 @@ def _loses_less(here: Found, family: str, other: Contestant) -> bool:
     return row is not None and row.difference > 0
 
 
-def _rivals(group: str, families: Sequence[str], here: Found) -> list[str]:
-    """Return how those did who were told nothing either."""
+def _rivals(group: str, families: Sequence[str], here: Found, *, few: bool) -> list[str]:
+    """Return how those did who were told nothing either; where problems are few, that nobody can tell them apart."""
     rows = [row for (family, one), row in here.items() if family == group and one.told == NOTHING and one != DEFAULT]
     if not rows:
         return []
@@ -91,6 +112,8 @@ def _rivals(group: str, families: Sequence[str], here: Found) -> list[str]:
         for (family, one), row in here.items()
         if family in families and one.told == NOTHING and one != DEFAULT
     )
+    if few and not more and not less:
+        return [f"Nobody can tell {counted(len(rows), 'rival')} told nothing from it by so few problems."]
     sure = f"; significantly less: {', '.join(less)}" if less else ", and none significantly less"
     return [
         f"Of {counted(len(rows), 'rival')} told nothing {len(more)} lost significantly "

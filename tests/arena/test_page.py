@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from corrbandits import plots
+from corrbandits._shell.numbers import number
 from corrbandits.arena import figures
-from corrbandits.arena.contestants import DEFAULT, contestants
+from corrbandits.arena.contestants import DEFAULT, WRONG, contestants
 from corrbandits.arena.page.charts import TOLD, chart_data, compared
 from corrbandits.arena.page.html import TITLE, render
 from corrbandits.arena.results import Game
@@ -65,9 +66,19 @@ def test_the_page_holds_every_number_and_every_contestant(rows, html):
     outline = Outline(html)
     assert len(outline.of("tr")) == (len(rows) + 1) + sum(row.family in (ALL, "all fields") for row in rows) + 2 * 6
     for one in contestants(200, 100):
-        assert figures.name_of(one) in outline.texts
+        assert (figures.name_of(one) if one.told in WRONG else one.rule) in outline.texts
     assert f"Show all {len(rows):,} rows" in outline.texts
     assert to_csv(rows).splitlines()[0].startswith("horizon,family,rule,told,games")
+
+
+def test_a_table_has_columns_with_something_in_them_and_no_interval_is_broken(rows, html):
+    tables = html.split("<h3>")[1:]
+    assert len(tables) == 12
+    for one in tables:
+        assert (">price of ignorance</th>" in one) == one.startswith("Told nothing")
+    (row,) = (row for row in rows if (row.horizon, row.family, row.contestant) == (200, ALL, ("Gittins", "everything")))
+    interval = f"({number(row.ratio_low)}\u00a0to\u00a0{number(row.ratio_high)})"
+    assert interval in html
 
 
 def test_the_numbers_in_the_figures_are_those_of_the_table(rows, html):
@@ -99,7 +110,7 @@ def test_names_from_a_file_stay_text():
     assert outline.open == []
     assert len(outline.scripts) == 3
     assert not outline.of("img")
-    assert f"{HOSTILE}, told nothing" in outline.texts
+    assert HOSTILE in outline.texts
     labels = numbers_of(outline)["leaderboard"]["200"]["layout"]["yaxis"]["ticktext"]
     assert not any("<" in label for label in labels)  # plotly would take it for a tag
     plots.drawn(figures.leaderboard(rows), ".png")  # no formula begins

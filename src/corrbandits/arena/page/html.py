@@ -10,7 +10,7 @@ import numpy as np
 
 from corrbandits._shell.numbers import number
 from corrbandits._shell.page.html import about, asset, chart, choice, document, every_number, said, section, table
-from corrbandits.arena.contestants import DEFAULT
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING
 from corrbandits.arena.figures import name_of
 from corrbandits.arena.page.charts import TOLD, chart_data, compared, with_interval
 from corrbandits.arena.problems import VERSION
@@ -18,12 +18,13 @@ from corrbandits.arena.sentences import middle, sentences
 from corrbandits.arena.standings import TOGETHER, Standing, to_csv
 
 TITLE = "Who loses least"
+PRICE = "price of ignorance"
 HEADS = (
     "contestant",
     "ratio",
     "at worst",
     "problems won",
-    "price of ignorance",
+    PRICE,
     "than the default",
     "regret",
     "simple regret",
@@ -69,15 +70,18 @@ def _tables(rows: Sequence[Standing], horizon: int) -> str:
         for name, told in TOLD.items():
             here = [row for row in rows if (row.horizon, row.family) == (horizon, group) and row.told in told]
             if here:
-                cells = [_cells(row) for row in sorted(here, key=lambda row: (np.isnan(row.ratio), row.ratio))]
+                ordered = sorted(here, key=lambda row: (np.isnan(row.ratio), row.ratio))
                 title = f"Told {name}, {group}, after {horizon:,} decisions"
-                found.append(f"<h3>{escape(title)}</h3>\n{table(HEADS, cells, title, 'fit')}")
+                heads = [head for head in HEADS if head != PRICE or name == NOTHING]
+                cells = [[_unbroken(_cells(row)[head]) for head in heads] for row in ordered]
+                found.append(f"<h3>{escape(title)}</h3>\n{table(heads, cells, title, 'fit')}")
     return "\n".join(found)
 
 
-def _cells(row: Standing) -> list[str]:
-    return [
-        name_of(row.contestant),
+def _cells(row: Standing) -> dict[str, str]:
+    """Return what a table says of a contestant, by its heads; what it was told only where that differs."""
+    texts = (
+        row.rule if row.told in (NOTHING, EVERYTHING) else name_of(row.contestant),
         with_interval(row.ratio, row.ratio_low, row.ratio_high),
         f"{number(row.worst)} ({row.worst_family})" if row.worst_family else number(np.nan),
         f"{row.won:.0%}",
@@ -86,7 +90,19 @@ def _cells(row: Standing) -> list[str]:
         with_interval(row.regret, row.regret_low, row.regret_high),
         with_interval(row.simple, row.simple_low, row.simple_high),
         number(1e3 * row.seconds),
-    ]
+    )
+    return dict(zip(HEADS, texts, strict=True))
+
+
+def _unbroken(text: str) -> str:
+    """Return a text whose intervals and p-values stay on one line.
+
+    >>> _unbroken("+15 % (-41 to +71), p = 0.210").replace(chr(160), "_")
+    '+15_% (-41_to_+71), p_=_0.210'
+    """
+    for words in (" to ", " = ", " < ", " %"):
+        text = text.replace(words, words.replace(" ", "\u00a0"))
+    return text
 
 
 def _families() -> str:

@@ -67,6 +67,12 @@ class Belief(ABC):
         """Where the arms lie, one row each; None if the belief does not know."""
         return self.prior_arguments().get("coordinates")
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a map or a line of the means where places are known, and the best arms."""
+        from corrbandits.belief.notebook import shown
+
+        return shown(self)
+
     def observe(self, arm: int | Sequence[int] | Integers, reward: float | Sequence[float] | Array) -> Self:
         """Return the belief after one reward, or after many: then `arm` and `reward` are sequences, in any order.
 

@@ -110,6 +110,27 @@ class Trace:
             half = values.std("run", ddof=1) / np.sqrt(runs) * stdtrit(runs - 1, (1 + level) / 2)
         return xr.Dataset({"mean": mean, "low": mean - half, "high": mean + half}, attrs={"level": level, "runs": runs})
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the mean regret of each policy over time, and what it was in the end."""
+        from corrbandits._shell import notebook
+        from corrbandits._shell.numbers import counted, number
+
+        band = self.band()
+        times = band["time"].values.astype(float)
+        few = np.unique(np.linspace(0, times.size - 1, min(times.size, 200)).astype(int))
+        parts = ("mean", "low", "high")
+        series = {
+            str(name): (times[few], *(band[part].sel(policy=name).values[few] for part in parts))
+            for name in band["policy"].values
+        }
+        rows = [
+            (name, number(mean[-1], 4), number(high[-1] - mean[-1], 2)) for name, (_, mean, _, high) in series.items()
+        ]
+        title = f"Trace: {counted(self.data.sizes['run'], 'run')} of {counted(self.horizon, 'decision')}"
+        words = "cumulative expected regret over time, the mean over runs and its 95 % interval"
+        table = notebook.table(("policy", "regret", "±"), rows)
+        return notebook.block(title, notebook.curves(series, words), f"<p>{words}</p>", table)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace, with its regret, as NetCDF; a file already there is replaced once the new one is whole."""
         with self.to_netcdf() as content:

@@ -195,6 +195,12 @@ class Explanation:
     history: bool = False
     """Whether earlier seasons are known: then the first arm of the opening is the one that did best."""
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the arm beside the runner-up."""
+        from corrbandits.study.report.notebook import explanation
+
+        return explanation(self)
+
     def __str__(self) -> str:
         c, second = self.chosen, self.runner_up
         if self.opening:

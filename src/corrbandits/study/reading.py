@@ -14,6 +14,7 @@ from corrbandits.study.trial import Trial
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from corrbandits.study.report.inference import Best, NoiseCheck
     from corrbandits.study.report.overview import Overview
@@ -93,3 +94,15 @@ class Reading(ABC):
     def to_csv(self, path: File | None = None) -> str:
         """Return the history as CSV, and write it to a file if one is named."""
         return self.snapshot().to_csv(path)
+
+    def plot(self) -> Figure:
+        """Return a figure of each arm's mean reward and of its standard deviation, as believed now."""
+        from corrbandits.study.report.maps import study_map
+
+        return study_map(self.snapshot())
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: where the study stands, a map, and the best arms."""
+        from corrbandits.study.report.notebook import study
+
+        return study(self.snapshot())

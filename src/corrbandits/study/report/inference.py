@@ -64,6 +64,12 @@ class Best:
         most = checks.number("loss", loss, least=0)
         return self.expected_loss + 2 * self.expected_loss_error <= most
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: how sure it is, and what stopping would cost."""
+        from corrbandits.study.report.notebook import best
+
+        return best(self)
+
 
 def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     """Return the best arm of a belief, which is turned round if the goal is the least."""

@@ -14,6 +14,7 @@ from corrbandits._shell.numbers import counted
 from corrbandits._shell.texts import cut
 from corrbandits.study.report.lattice import Lattice, across_and_up, lattice, shrink
 from corrbandits.study.report.nearest import Cells, cells
+from corrbandits.study.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,7 @@ class _View:
     open: Integers
 
 
-def study_map(study: Study) -> Figure:
+def study_map(study: Study | Snapshot) -> Figure:
     """Return a figure of each arm's mean reward and of its standard deviation, as believed now.
 
     Cells where arms lie on a regular grid; where they are scattered, each place has the colour of the nearest arm (few
@@ -55,7 +56,7 @@ def study_map(study: Study) -> Figure:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    view = _view(study)
+    view = _view(study if isinstance(study, Snapshot) else study.snapshot())
     places = across_and_up(view.arms)
     with mpl.rc_context({"font.size": 9, "axes.titlesize": 9}):
         figure = Figure(figsize=_size(view.arms, places), layout="constrained")
@@ -78,8 +79,7 @@ TITLES = ("mean", "standard deviation")
 LABELS = {"mean": "mean reward", "standard deviation": "deviation of the mean reward"}
 
 
-def _view(study: Study) -> _View:
-    now = study.snapshot()
+def _view(now: Snapshot) -> _View:
     belief, arms = now.belief, now.arms
     known = np.isfinite(belief.variance)
     mean, deviation = np.where(known, belief.mean, np.nan), np.sqrt(np.where(known, belief.variance, np.nan))

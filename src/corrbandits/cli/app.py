@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from corrbandits.cli import arena, experiments, paper, stress
+from corrbandits.cli import arena, experiments, paper, serve, stress
 from corrbandits.cli.study import commands as study_commands
 
 app = typer.Typer(
@@ -38,6 +38,8 @@ for command in (
     arena.arena,
     paper.errata,
     paper.audit,
+    serve.serve,
+    serve.token,
 ):
     app.command()(command)
 app.add_typer(study_commands.app(), name="study")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, final
 from corrbandits._core import checks
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.codec import Data
-from corrbandits.study.events import UNREADABLE, parsed, time_of
+from corrbandits.study.events import UNREADABLE, maker_of, parsed, time_of
 from corrbandits.study.extend import extended
 from corrbandits.study.recipe import Recipe
 from corrbandits.study.trial import Entry, Status
@@ -55,6 +55,7 @@ class Draft:
         self.extensions: set[str] = set()
         self.moves, self.last, self.large = ledger.moves, ledger.last, ledger.large
         self.changes: list[Change] = []
+        self._by: str | None = None  # who made the event that is being read
         for body in bodies:
             self._read(body)
 
@@ -64,6 +65,7 @@ class Draft:
             event = parsed(body)
             if (kind := event.get("event")) not in _READERS:
                 raise ValueError(f"an event after the first must be one of {', '.join(_READERS)}, got {kind!r:.40}.")
+            self._by = maker_of(event)
             getattr(self, _READERS[kind])(event)
             self.changed = time_of(event)
         except UNREADABLE as error:
@@ -97,13 +99,13 @@ class Draft:
         if apart > self.count:
             raise ValueError(f"there are no {apart} trials before it.")
         how: Data = {"seen": seen, "allowed": within, "apart": apart, "carried": carried}
-        self._new(event, Entry(arm, "open", time_of(event), **how))
+        self._new(event, Entry(arm, "open", time_of(event), **how, asked_by=self._by))
         self.last = arm
 
     def _observed(self, event: Data) -> None:
         arm, reward = checks.arm(event["arm"], self.arms.count), self._reward(event)
         self.changes.append((arm, 1, reward))
-        self._new(event, Entry(arm, "told", None, time_of(event), reward, reward))
+        self._new(event, Entry(arm, "told", None, time_of(event), reward, reward, told_by=self._by))
 
     def _new(self, event: Data, entry: Entry) -> None:
         self.count += 1
@@ -119,13 +121,13 @@ class Draft:
     def _told(self, event: Data) -> None:
         reward, entry = self._reward(event), self._expected(event["trial"], "open", "expired")
         self.changes.append((entry.arm, 1, reward))
-        told = replace(entry, status="told", told=time_of(event), reward=reward, first=reward)
+        told = replace(entry, status="told", told=time_of(event), reward=reward, first=reward, told_by=self._by)
         self.trials[event["trial"]] = told
 
     def _amended(self, event: Data) -> None:
         reward, entry = self._reward(event), self._expected(event["trial"], "told")
         self.changes += [(entry.arm, -1, -entry.reward), (entry.arm, 1, reward)]
-        self.trials[event["trial"]] = replace(entry, reward=reward)
+        self.trials[event["trial"]] = replace(entry, reward=reward, told_by=self._by)
 
     def _retracted(self, event: Data) -> None:
         entry = self._expected(event["trial"], "told")

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from corrbandits._core import checks
+from corrbandits.study.arms import checked_name
 from corrbandits.study.codec import Data
 
 UNREADABLE = (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
@@ -56,6 +57,15 @@ def time_of(event: Data) -> float:
             f"the time of an event must lie between the years 1970 and 9999, got {event.get('at')!r:.40} seconds since "
             "1970. Set the clock of the machine that writes it."
         ) from None
+
+
+def maker_of(event: Data) -> str | None:
+    """Return who made an event, if it says so.
+
+    >>> maker_of({"event": "told", "by": "Anna"})
+    'Anna'
+    """
+    return None if (by := event.get("by")) is None else checked_name("who made an event", by)
 
 
 def _refuse_constant(name: str) -> Any:

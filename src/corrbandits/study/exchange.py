@@ -136,15 +136,17 @@ def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: 
 def _carried(trial: int, entry: Entry, key: Data) -> list[Data]:
     """Return the events that leave a trial as it stands."""
     asked, told = entry.asked, entry.told
+    asker, teller = ({} if by is None else {"by": by} for by in (entry.asked_by, entry.told_by))
     if asked is None:
         first = {"event": "observed", "trial": trial, "arm": entry.arm, "reward": entry.first, "at": told, **key}
+        first |= teller
     else:
-        first = {"event": "asked", "trial": trial, "arm": entry.arm, "carried": True, "at": asked, **key}
+        first = {"event": "asked", "trial": trial, "arm": entry.arm, "carried": True, "at": asked, **key, **asker}
     events: list[Data] = [first]
     if asked is not None and told is not None:
-        events.append({"event": "told", "trial": trial, "reward": entry.first, "at": told})
+        events.append({"event": "told", "trial": trial, "reward": entry.first, "at": told, **teller})
     if told is not None and entry.reward != entry.first:
-        events.append({"event": "amended", "trial": trial, "reward": entry.reward, "at": told})
+        events.append({"event": "amended", "trial": trial, "reward": entry.reward, "at": told, **teller})
     if entry.status not in ("open", "told"):
         events.append({"event": entry.status, "trial": trial, "at": asked if told is None else told})
     return events

@@ -11,8 +11,9 @@
     expired     trial                                     expired; a reward is still taken
     extended    more arms                                 -
 
-An event is a JSON object on one line, with the time `at` which it was written in seconds since 1970. Nothing here reads
-the clock, a file or a random number: the same events make the same ledger, everywhere.
+An event is a JSON object on one line, with the time `at` which it was written in seconds since 1970 and, if that is
+known, `by` whom. Nothing here reads the clock, a file or a random number: the same events make the same ledger,
+everywhere.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from corrbandits.belief.history import History, Step
 from corrbandits.study.arms import Arms
 from corrbandits.study.codec import Data
 from corrbandits.study.draft import Change, Draft
-from corrbandits.study.events import UNREADABLE, parsed, time_of
+from corrbandits.study.events import UNREADABLE, maker_of, parsed, time_of
 from corrbandits.study.extend import extended, placed
 from corrbandits.study.refusal import RefusedError
 from corrbandits.study.settings import Settings
@@ -43,7 +44,7 @@ class Ledger:
         try:
             event = parsed(created)
             self.settings = Settings.from_event(event)
-            self.created = time_of(event)
+            self.created, self.created_by = time_of(event), maker_of(event)
             self.copy_of = checks.text("copy_of", event["copy_of"]) if "copy_of" in event else None
         except UNREADABLE as error:
             raise ValueError(f"event 1 cannot be read: {error} It is {created[:80]!r}.") from error

@@ -48,6 +48,11 @@ class Replica:
             self._process, self._lock = os.getpid(), threading.RLock()
         return self._lock
 
+    @property
+    def digest(self) -> str:
+        """The digest of the last event that has been read: it stands for all of them."""
+        return self._known[1]
+
     def events(self) -> list[str]:
         """Return all events of the study; refuse it if those that have been read are not among them."""
         events, (count, last) = self.journal.read(self.study, 0), self._known
@@ -75,17 +80,17 @@ class Replica:
         """Return what was learnt for choices, if it has been computed since the last reward."""
         return self._kept[1] if self._kept is not None and self._kept[0] is self.ledger.tally else None
 
-    def record(self, make: Callable[[Ledger], Events]) -> int:
+    def record(self, make: Callable[[Ledger], Events], by: str | None = None) -> int:
         """Append the events that are due, made again for as long as others append before us; durable on return.
 
-        Return how many there were.
+        `by` is who makes them. Return how many there were.
         """
         with self.lock:
-            while (count := self.attempt(make)) is None:
+            while (count := self.attempt(make, by)) is None:
                 pass
             return count
 
-    def attempt(self, make: Callable[[Ledger], Events]) -> int | None:
+    def attempt(self, make: Callable[[Ledger], Events], by: str | None = None) -> int | None:
         """Append the events that are due, and return how many there were; None if others appended before us.
 
         They are drafted first: what nobody could read is not appended.
@@ -97,8 +102,8 @@ class Replica:
         events = make(ledger)
         if not events:
             return 0
-        at = {"at": now()}
-        bodies = [written(event | at) for event in events]
+        common = {"at": now()} | ({} if by is None else {"by": by})
+        bodies = [written(event | common) for event in events]
         draft = _drafted(ledger, bodies)
         try:
             self.journal.append(self.study, ledger.sequence + 1, bodies, self._known[1])
@@ -151,15 +156,23 @@ class Asking:
     So a choice that takes long is not made again and again because others tell rewards meanwhile.
     """
 
-    def __init__(self, replica: Replica, count: int, allowed: tuple[int, ...] | None, *, repeats: bool) -> None:
-        self._replica, self._count, self._allowed, self._repeats = replica, count, allowed, repeats
+    def __init__(
+        self,
+        replica: Replica,
+        count: int,
+        allowed: tuple[int, ...] | None,
+        *,
+        repeats: bool,
+        by: str | None = None,
+    ) -> None:
+        self._replica, self._count, self._allowed, self._repeats, self._by = replica, count, allowed, repeats, by
         self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
         self.insists = False  # whether the choice is to stand although more than rewards came
 
     def tried(self, key: str) -> list[Trial] | None:
         """Save the choice, and return its trials; None if others were faster."""
         with self._replica.lock:
-            if self._replica.attempt(lambda ledger: self.events(ledger, key)) is None:
+            if self._replica.attempt(lambda ledger: self.events(ledger, key), self._by) is None:
                 return None
             first = self._replica.ledger.keys[key]
             return [self._replica.ledger.trial(number) for number in range(first, first + self._count)]

@@ -9,7 +9,7 @@ from typing import Any, Literal, final
 from corrbandits._core import checks
 from corrbandits.belief import Belief
 from corrbandits.policies import Policy
-from corrbandits.study.arms import Arms
+from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.codec import Data, policy_data, policy_from, prior_data
 from corrbandits.study.recipe import Recipe
 
@@ -29,6 +29,7 @@ class Settings:
     goal: Goal = "max"
     repeat: bool = True
     timeout: float | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         checks.set_field(self, "seed", checks.integer("seed", self.seed, least=0))
@@ -37,6 +38,8 @@ class Settings:
         checks.flag("repeat", self.repeat)
         if self.timeout is not None:
             checks.set_field(self, "timeout", checks.number("timeout (in seconds)", self.timeout, above=0))
+        if self.unit is not None:
+            checked_name("the unit of rewards", self.unit)
         if self.arms.count != self.recipe.arms:
             raise ValueError(f"arms must be as many as the prior's {self.recipe.arms}, got {self.arms.count}.")
 
@@ -47,7 +50,8 @@ class Settings:
 
     def event(self) -> Data:
         """Return the event that creates the study."""
-        rest = {"seed": self.seed, "goal": self.goal, "repeat": self.repeat, "timeout": self.timeout}
+        rest: Data = {"seed": self.seed, "goal": self.goal, "repeat": self.repeat, "timeout": self.timeout}
+        rest |= {} if self.unit is None else {"unit": self.unit}
         described = {"prior": prior_data(self.prior), "policy": policy_data(self.policy), "arms": self.arms.data()}
         return {"event": "created", "format": FORMAT, **rest, **described}
 
@@ -61,7 +65,7 @@ class Settings:
                 f"a study must be of format {FORMAT} at most, but this is of format {event['format']}: a newer "
                 "corrbandits made it. Upgrade this one."
             )
-        rest = {name: event[name] for name in ("seed", "goal", "repeat", "timeout") if name in event}
+        rest = {name: event[name] for name in ("seed", "goal", "repeat", "timeout", "unit") if name in event}
         described = Recipe.from_data(event.get("prior", {})), policy_from(event.get("policy", {}))
         return Settings(*described, Arms.from_data(event.get("arms", {})), **rest)
 

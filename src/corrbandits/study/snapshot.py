@@ -39,9 +39,11 @@ class Snapshot:
     >>> directory.cleanup()
     """
 
-    def __init__(self, name: str, database: str, ledger: Ledger, at: float, deciding: Belief | None = None) -> None:
-        """Made by `Study.snapshot`."""
-        self.name, self.database, self.at = name, database, at
+    def __init__(
+        self, name: str, database: str, ledger: Ledger, at: float, deciding: Belief | None = None, digest: str = ""
+    ) -> None:
+        """Made by `Study.snapshot`; the digest stands for all events."""
+        self.name, self.database, self.at, self.digest = name, database, at, digest
         self.ledger = ledger
         self._deciding = deciding
 

@@ -14,11 +14,9 @@ from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.batch import Advanced
 from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
 from corrbandits.study.events import written
-from corrbandits.study.extend import placed
 from corrbandits.study.journal import JournalProtocol
 from corrbandits.study.places import Where, journal_at, kept, number_of
 from corrbandits.study.reading import File, Reading, Trials
-from corrbandits.study.recipe import Recipe
 from corrbandits.study.replica import Asking, Replica, key_of, naming, now
 from corrbandits.study.settings import Goal, Settings, refuse_other_types
 from corrbandits.study.snapshot import Snapshot
@@ -61,9 +59,9 @@ class Study(Reading):
     >>> study.close(); directory.cleanup()
     """
 
-    def __init__(self, journal: JournalProtocol, name: str, number: int, *, owned: bool) -> None:
+    def __init__(self, journal: JournalProtocol, name: str, number: int, *, owned: bool, by: str | None = None) -> None:
         """Made by `create` and `open`; an `owned` journal is closed with the study."""
-        self.name = name
+        self.name, self.by = name, by
         self._journal, self._owned = journal, owned
         self._replica = Replica(journal, number)
 
@@ -81,6 +79,8 @@ class Study(Reading):
         goal: Goal = "max",
         repeat: bool = True,
         timeout: float | None = None,
+        unit: str | None = None,
+        by: str | None = None,
     ) -> Study:
         """Begin a study in a database (a file, `sqlite:///survey.db`, or `postgresql://user@host/name`) or a journal.
 
@@ -90,18 +90,36 @@ class Study(Reading):
         the rule goes on taking the best arm.
         `goal="min"` is for rewards that should be small, `repeat=False` for arms that can be tried once only. A trial
         that has no reward after `timeout` seconds expires at the next `ask`; its reward is still taken, once.
+        `unit` is that of the rewards, which is shown; `by` is who makes the events of this study from here.
         """
-        refuse_other_types(prior, policy)
-        prior = untold.prior_of(arms) if prior is None else prior
-        known, rule = placed(Arms.of(arms, prior.arms), prior), untold.policy_for(prior, policy, rounds)
-        begin = Settings(Recipe.of(prior), rule, known, seed, goal, repeat, timeout).event() | {"at": now()}
-        return cls._enrolled(url, name, [written(begin)])
+        settings = untold.settled(
+            prior=prior, policy=policy, rounds=rounds, arms=arms, seed=seed, goal=goal, repeat=repeat, timeout=timeout,
+            unit=unit,
+        )  # fmt: skip
+        signature = {} if (by := _maker(by)) is None else {"by": by}
+        return cls._enrolled(url, name, [written(settings.event() | {"at": now()} | signature)], by)
 
     @classmethod
-    def open(cls, url: Where, name: str) -> Study:
-        """Continue a study."""
+    def open(cls, url: Where, name: str, *, by: str | None = None) -> Study:
+        """Continue a study; `by`, such as a person's name, is kept with every event that is made from here."""
+        by = _maker(by)
         with kept(url) as (journal, owned):
-            return cls(journal, name, number_of(journal, name), owned=owned)
+            return cls(journal, name, number_of(journal, name), owned=owned, by=by)
+
+    def signed(self, by: str | None) -> Study:
+        """Return this study as another person uses it: the same, but what is done there was made by this one.
+
+        >>> import tempfile, corrbandits as cb
+        >>> directory = tempfile.TemporaryDirectory()
+        >>> with cb.Study.create(f"{directory.name}/survey.db", "meadow", arms=["brook", "hill"], rounds=9) as study:
+        ...     trial = study.signed("Anna").ask()
+        ...     study.snapshot().ledger.entry(trial.number).asked_by
+        'Anna'
+        >>> directory.cleanup()
+        """
+        same = object.__new__(Study)
+        same.__dict__ = self.__dict__ | {"by": _maker(by)}
+        return same
 
     @staticmethod
     def list(url: Where) -> tuple[str, ...]:
@@ -130,11 +148,11 @@ class Study(Reading):
         return cls._enrolled(url, called if name is None else name, bodies)
 
     @classmethod
-    def _enrolled(cls, url: Where, name: str, bodies: Sequence[str]) -> Study:
+    def _enrolled(cls, url: Where, name: str, bodies: Sequence[str], by: str | None = None) -> Study:
         name = checked_name("the name of a study", name)
         checked(bodies)
         with kept(url, create=True) as (journal, owned):
-            return cls(journal, name, journal.enrol(name, bodies), owned=owned)
+            return cls(journal, name, journal.enrol(name, bodies), owned=owned, by=by)
 
     @overload
     def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trial: ...
@@ -154,7 +172,7 @@ class Study(Reading):
         with naming(own), Turn(self._replica.journal, self._replica.study) as turn:
             with self._replica.lock:
                 within = None if allowed is None else allowed_arms(allowed, self._replica.current().arms)
-                asking = Asking(self._replica, count, within, repeats=repeats)
+                asking = Asking(self._replica, count, within, repeats=repeats, by=self.by)
             trials = None
             while trials is None:
                 turn.wait()
@@ -165,7 +183,7 @@ class Study(Reading):
     def tell(self, trial: Trial | int, reward: float) -> None:
         """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`."""
         value = self._replica.ledger.checked_reward(reward)
-        self._replica.record(lambda ledger: ledger.telling(ledger.number_of(trial), value))
+        self._replica.record(lambda ledger: ledger.telling(ledger.number_of(trial), value), self.by)
 
     def observe(self, arm: int | str, reward: float, *, key: str | None = None) -> Trial:
         """Add a reward that was not asked for, of an arm given by index or name; return the trial it counts as.
@@ -176,7 +194,7 @@ class Study(Reading):
         value, own = self._replica.ledger.checked_reward(reward), key_of(key)
         with naming(own), self._replica.lock:
             k = self._replica.current().arms.index(arm)
-            self._replica.record(lambda ledger: ledger.observing(k, value, own))
+            self._replica.record(lambda ledger: ledger.observing(k, value, own), self.by)
             return self._replica.ledger.trial(self._replica.ledger.keys[own])
 
     def tell_all(
@@ -187,7 +205,7 @@ class Study(Reading):
         If one cannot be taken, `BadRowError` says which. `advanced` is told how many were looked at.
         """
         given = [*(rewards.items() if isinstance(rewards, Mapping) else rewards)]
-        return self._replica.record(lambda ledger: batch.telling(ledger, given, advanced))
+        return self._replica.record(lambda ledger: batch.telling(ledger, given, advanced), self.by)
 
     def observe_all(self, rewards: Iterable[tuple[int | str, float, str]], *, advanced: Advanced | None = None) -> int:
         """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many.
@@ -195,20 +213,20 @@ class Study(Reading):
         Those whose keys are there already are not counted again.
         """
         given = [*rewards]
-        return self._replica.record(lambda ledger: batch.observing(ledger, given, advanced))
+        return self._replica.record(lambda ledger: batch.observing(ledger, given, advanced), self.by)
 
     def cancel(self, trial: Trial | int) -> None:
         """Give a trial up: its reward is awaited no longer."""
-        self._replica.record(lambda ledger: ledger.cancelling(ledger.number_of(trial)))
+        self._replica.record(lambda ledger: ledger.cancelling(ledger.number_of(trial)), self.by)
 
     def amend(self, trial: Trial | int, reward: float) -> None:
         """Replace a wrong reward by another. The wrong one stays in the journal."""
         value = self._replica.ledger.checked_reward(reward)
-        self._replica.record(lambda ledger: ledger.amending(ledger.number_of(trial), value))
+        self._replica.record(lambda ledger: ledger.amending(ledger.number_of(trial), value), self.by)
 
     def retract(self, trial: Trial | int) -> None:
         """Take an observation back, as if it had never been made. It stays in the journal."""
-        self._replica.record(lambda ledger: ledger.retracting(ledger.number_of(trial)))
+        self._replica.record(lambda ledger: ledger.retracting(ledger.number_of(trial)), self.by)
 
     def add_arms(
         self,
@@ -228,13 +246,19 @@ class Study(Reading):
         more = {name: value for name, value in given.items() if value is not None}
         new, own = Arms.of(arms), key_of(key)
         with naming(own):
-            self._replica.record(lambda ledger: ledger.extending(new, more, own))
+            self._replica.record(lambda ledger: ledger.extending(new, more, own), self.by)
 
     def snapshot(self) -> Snapshot:
         """Return the study as it is now, from one read of its journal: everything below can be had from it."""
         with self._replica.lock:
             ledger = self._replica.current().copy()
-            return Snapshot(self.name, self.database, ledger, now(), self._replica.kept())
+            return Snapshot(self.name, self.database, ledger, now(), self._replica.kept(), self._replica.digest)
+
+    @property
+    def sequence(self) -> int:
+        """How many events there are: it grows with every change, whoever makes it."""
+        with self._replica.lock:
+            return self._replica.current().sequence
 
     @property
     def database(self) -> str:
@@ -296,3 +320,7 @@ class Study(Reading):
         ledger = self._replica.ledger
         told = int(ledger.tally.counts.sum())
         return f"<Study {self.name!r}: {ledger.arms.count} arms, {told} rewards, {len(ledger.open)} trials open>"
+
+
+def _maker(by: str | None) -> str | None:
+    return None if by is None else checked_name("who makes events, by", by)

@@ -38,6 +38,8 @@ class Entry:
     allowed: tuple[int, ...] | None = None
     apart: int = 0  # so many trials just before it are of the same `ask`, and it had to be of another arm than these
     carried: bool = False  # chosen in the study that this one is a copy of
+    asked_by: str | None = None  # who asked for it, if that is known
+    told_by: str | None = None  # who told the reward that counts, or took it back
 
     @property
     def kind(self) -> str:

@@ -7,6 +7,32 @@ from typing import Any
 from corrbandits.belief import Belief, Vague
 from corrbandits.policies import Policy, recommend
 from corrbandits.study.arms import Arms
+from corrbandits.study.extend import placed
+from corrbandits.study.recipe import Recipe
+from corrbandits.study.settings import Goal, Settings, refuse_other_types
+
+
+def settled(
+    *,
+    prior: Belief | None = None,
+    policy: Policy | None = None,
+    rounds: int | None = None,
+    arms: Any = None,
+    seed: int = 0,
+    goal: Goal = "max",
+    repeat: bool = True,
+    timeout: float | None = None,
+    unit: str | None = None,
+) -> Settings:
+    """Return what a study is created with, from what `Study.create` is given.
+
+    >>> settled(arms=["brook", "hill"], rounds=40).policy
+    Gittins(horizon=40)
+    """
+    refuse_other_types(prior, policy)
+    prior = prior_of(arms) if prior is None else prior
+    known, rule = placed(Arms.of(arms, prior.arms), prior), policy_for(prior, policy, rounds)
+    return Settings(Recipe.of(prior), rule, known, seed, goal, repeat, timeout, unit)
 
 
 def prior_of(arms: Any) -> Belief:

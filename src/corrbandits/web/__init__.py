@@ -1,0 +1,1 @@
+"""Studies over HTTP: the service, its client, and the page for the people who measure."""

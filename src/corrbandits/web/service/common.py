@@ -1,0 +1,163 @@
+"""What routes share: the service of an application, who may do what, answers with an ETag that are computed once."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar, final
+
+from fastapi import Depends, Header, Request
+from starlette.responses import Response
+
+from corrbandits.study import Snapshot
+from corrbandits.study.arms import checked_name
+from corrbandits.web.service.kept import Kept, as_json
+from corrbandits.web.service.live import Live
+from corrbandits.web.service.metrics import Metrics
+from corrbandits.web.service.options import Options
+from corrbandits.web.service.problems import Problem
+from corrbandits.web.service.shapes import ProblemShape
+from corrbandits.web.service.shelf import Desk, Shelf
+from corrbandits.web.service.tokens import Person, Role
+from corrbandits.web.service.work import Work
+
+T = TypeVar("T")
+
+MOST_KEPT = 64_000_000
+"""So many bytes of answers are kept."""
+
+PROBLEM = {"model": ProblemShape, "content": {"application/problem+json": {}}}
+CODES = (400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 500, 503, 504)
+ERRORS: dict[int | str, dict[str, Any]] = dict.fromkeys(CODES, PROBLEM)
+"""What any route may answer besides."""
+
+
+@final
+class Service:
+    """What an application serves."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.shelf = Shelf(options.database)
+        self.work = Work(options.threads, options.seconds)
+        self.live = Live(self.shelf, self.work, options.watchers)
+        self.metrics = Metrics()
+        self.kept = Kept(MOST_KEPT)
+        self.demo: Any = None
+
+    @property
+    def place(self) -> str:
+        """Where studies are kept."""
+        return self.shelf.place
+
+    async def use(self, name: str, work: Callable[[Desk], T], *, slow: bool = False) -> T:
+        """Return what some work with a study gives, done in a thread."""
+        return await self.work.run(lambda: self.shelf.use(name, work), slow=slow)
+
+    async def written(self, name: str, did: str, sequence: int) -> None:
+        """Count what was written, and tell who watches."""
+        self.metrics.events[did] += 1
+        await self.live.written(name, sequence)
+
+    def close(self) -> None:
+        """End."""
+        self.work.close()
+        self.shelf.close()
+
+
+def service_of(request: Request) -> Service:
+    """Return the service of an application."""
+    service: Service = request.app.state.service
+    return service
+
+
+def person_of(request: Request) -> Person:
+    """Return who makes a request."""
+    person: Person | None = getattr(request.state, "person", None)
+    if person is None:
+        raise Problem(401, "this needs a token.", headers={"WWW-Authenticate": "Bearer"})
+    return person
+
+
+def needs(role: Role) -> Any:
+    """Return the dependency of a route that only some may use."""
+
+    def check(request: Request) -> Person:
+        person = person_of(request)
+        if not person.may(role):
+            raise Problem(403, f"this needs the role {role}, but this token has {person.role}. Ask who gave it to you.")
+        return person
+
+    return Depends(check)
+
+
+def key_header(
+    given: Annotated[
+        str | None,
+        Header(alias="Idempotency-Key", description="the same call with the same key is done once"),
+    ] = None,
+) -> str | None:
+    """Return the key of a call, if it has one."""
+    if given is None:
+        return None
+    try:
+        return checked_name("Idempotency-Key", given)
+    except ValueError as error:
+        raise Problem(400, str(error)) from None
+
+
+Serving = Annotated[Service, Depends(service_of)]
+Key = Annotated[str | None, Depends(key_header)]
+
+
+def answer(data: Any, status: int = 200, **headers: str) -> Response:
+    """Return data as an answer."""
+    return Response(as_json(data), status, headers, media_type="application/json")
+
+
+async def read(
+    request: Request,
+    service: Service,
+    study: str,
+    make: Callable[[Desk, Snapshot], Any],
+    *,
+    what: tuple[Any, ...] | None = None,
+    slow: bool = False,
+    fixed: bool = False,
+) -> Response:
+    """Answer with a document made of a study as it is now; with nothing if the reader has it already.
+
+    `what` names the document if it is to be kept; it must say all that it depends on besides the events. A `fixed` one
+    is of the past, and never changes.
+    """
+    given = request.headers.get("if-none-match", "")
+    wanted = request.url.query
+
+    def work(desk: Desk) -> tuple[str, bytes | None]:
+        now = desk.snapshot()
+        tag = _tag(desk, now, wanted, fixed=fixed)
+        if tag in given:
+            return tag, None
+        if what is None:
+            return tag, as_json(make(desk, now))
+        of = (desk.serial, *what) if fixed else (desk.serial, now.digest, *what)
+        return tag, service.kept.get(of, lambda: make(desk, now))
+
+    tag, body = await service.use(study, work, slow=slow)
+    if body is None:
+        return Response(status_code=304, headers={"etag": tag})
+    return packed(request, body, tag)
+
+
+def packed(request: Request, body: bytes, tag: str, kind: str = "application/json", **headers: str) -> Response:
+    """Return an answer, compressed if it is long and the reader can."""
+    headers |= {"etag": tag, "vary": "accept-encoding, authorization, cookie"}
+    if len(body) > 2_000 and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(gzip.compress(body, 5), 200, headers | {"content-encoding": "gzip"}, media_type=kind)
+    return Response(body, 200, headers, media_type=kind)
+
+
+def _tag(desk: Desk, now: Snapshot, wanted: str, *, fixed: bool) -> str:
+    state = f"{now.ledger.created} of the past" if fixed else f"{now.ledger.sequence} {now.digest}"
+    return f'W/"{hashlib.sha256(f"{desk.number} {state} {wanted}".encode()).hexdigest()[:24]}"'

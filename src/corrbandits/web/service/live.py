@@ -1,0 +1,114 @@
+"""Who watches a study, and is told that it changed: at once if the change was made here, soon if it was made elsewhere.
+
+One task for each watched study looks at its journal; watchers wait for the number of its events to grow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import final
+
+from corrbandits.web.service.problems import Problem
+from corrbandits.web.service.shelf import Shelf
+from corrbandits.web.service.work import Work
+
+EVERY = 0.4
+"""Seconds between two looks at a journal that others may write to."""
+
+HEARTBEAT = 15.0
+"""Seconds after which a line is sent although nothing changed: proxies drop what is silent, and we notice who left."""
+
+
+@final
+class Watch:
+    """One study that somebody watches."""
+
+    def __init__(self) -> None:
+        self.changed = asyncio.Condition()
+        self.sequence = 0
+        self.watchers = 0
+        self.task: asyncio.Task[None] | None = None
+
+
+@final
+class Live:
+    """All that is watched."""
+
+    def __init__(self, shelf: Shelf, work: Work, most: int) -> None:
+        self._shelf, self._work, self._most = shelf, work, most
+        self._watches: dict[str, Watch] = {}
+        self.ending = asyncio.Event()
+
+    @property
+    def watchers(self) -> int:
+        """How many watch."""
+        return sum(watch.watchers for watch in self._watches.values())
+
+    def end(self) -> None:
+        """Let all streams end: the server is about to."""
+        self.ending.set()
+
+    async def written(self, name: str, sequence: int) -> None:
+        """Tell who watches a study that it has so many events now."""
+        if (watch := self._watches.get(name)) is not None:
+            await self._reach(watch, sequence)
+
+    async def stream(self, name: str, last: int | None, still: Callable[[], bool]) -> AsyncIterator[str]:
+        """Yield, as server-sent events, how many events a study has: now, and whenever there are more."""
+        if self.watchers >= self._most:
+            raise Problem(503, f"{self._most} watch already. Ask for the study now and then instead.")
+        watch = self._watches.setdefault(name, Watch())
+        watch.watchers += 1
+        try:
+            if watch.task is None:
+                watch.sequence = await self._look(name)
+                watch.task = asyncio.create_task(self._follow(name, watch))
+            seen = -1
+            yield "retry: 1000\n\n"
+            while not self.ending.is_set() and still():
+                if watch.sequence != seen:
+                    seen = watch.sequence
+                    said = json.dumps({"sequence": seen, "missed": last != seen})
+                    yield f"id: {seen}\nevent: changed\ndata: {said}\n\n"
+                    last = seen
+                if not await self._grown(watch, seen):
+                    yield ": still here\n\n"
+        finally:
+            watch.watchers -= 1
+            if not watch.watchers and watch.task is not None:
+                watch.task.cancel()
+                self._watches.pop(name, None)
+
+    async def _grown(self, watch: Watch, seen: int) -> bool:
+        """Wait until there are other events than were seen, or a while."""
+        ended = asyncio.create_task(self.ending.wait())
+        grown = asyncio.create_task(self._other(watch, seen))
+        try:
+            await asyncio.wait((ended, grown), timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
+            return ended.done() or grown.done()
+        finally:
+            ended.cancel()
+            grown.cancel()
+
+    async def _other(self, watch: Watch, seen: int) -> None:
+        async with watch.changed:
+            await watch.changed.wait_for(lambda: watch.sequence != seen)
+
+    async def _follow(self, name: str, watch: Watch) -> None:
+        while not self.ending.is_set():
+            await asyncio.sleep(EVERY)
+            try:
+                await self._reach(watch, await self._look(name))
+            except Exception:  # the database may be away for a while: who watches waits
+                continue
+
+    async def _look(self, name: str) -> int:
+        return await self._work.run(lambda: self._shelf.use(name, lambda desk: desk.sequence()))
+
+    async def _reach(self, watch: Watch, sequence: int) -> None:
+        if sequence != watch.sequence:
+            async with watch.changed:
+                watch.sequence = max(sequence, watch.sequence)
+                watch.changed.notify_all()

@@ -1,0 +1,82 @@
+"""Errors as documents (RFC 9457): what was expected, what was given, what to do."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, final
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from corrbandits.study.journal import JournalError
+from corrbandits.study.refusal import RefusedError
+
+log = logging.getLogger("corrbandits.service")
+
+
+@final
+class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
+    """An answer that is an error: its status, and in words what was expected, what came and what to do."""
+
+    def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers, self.more = status, detail, dict(headers or {}), more
+
+    def response(self) -> Response:
+        """Return it as a document."""
+        title = HTTPStatus(self.status).phrase
+        data = {"type": "about:blank", "title": title, "status": self.status, "detail": self.detail, **self.more}
+        body = json.dumps(data, allow_nan=False).encode()
+        return Response(body, self.status, self.headers, media_type="application/problem+json")
+
+
+def problem_of(error: BaseException, place: str | None = None, key: str | None = None) -> Problem:
+    """Return what an error is for who made the request; where studies are kept is not said."""
+    said = str(error) if place is None else str(error).replace(place, "the database")
+    if isinstance(error, Problem):
+        return Problem(error.status, said, headers=error.headers, **error.more)
+    if isinstance(error, RefusedError):
+        return Problem(409, said)
+    if isinstance(error, JournalError):
+        own = error.key or key
+        more = {"unsure": error.unsure} | ({} if own is None else {"key": own})
+        again = " The same call with the same Idempotency-Key is counted once." if error.unsure and own else ""
+        return Problem(503, said + again, headers={"Retry-After": "1"}, **more)
+    if isinstance(error, (ValueError, TypeError)):
+        return Problem(400, said)
+    if isinstance(error, MemoryError):
+        return Problem(413, said or "there is not enough memory for this. Take fewer arms.")
+    if isinstance(error, ArithmeticError):
+        return Problem(400, f"numbers grew beyond what can be computed with ({said}). Bring rewards nearer to 1.")
+    log.error("an unexpected error", exc_info=error)
+    return Problem(500, "something unexpected went wrong here; the server's log has it. Nothing more is known.")
+
+
+async def on_problem(request: Request, error: Exception) -> Response:
+    """Answer an error of a route."""
+    service = getattr(request.app.state, "service", None)
+    return problem_of(error, None if service is None else service.place).response()
+
+
+async def on_http(_: Request, error: Exception) -> Response:
+    """Answer an error of the framework."""
+    assert isinstance(error, HTTPException)
+    words = {
+        404: "there is nothing at this address. /api/v1/openapi.json lists what there is.",
+        405: "this address takes other methods: see the header Allow.",
+    }
+    return Problem(error.status_code, words.get(error.status_code, str(error.detail)), headers=error.headers).response()
+
+
+async def on_invalid(_: Request, error: Exception) -> Response:
+    """Answer a request whose parameters or document are not as the interface says."""
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    bad_json = any(one["type"] == "json_invalid" for one in found)
+    said = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found[:5]]
+    return Problem(400 if bad_json else 422, "; ".join(said)[:2000]).response()

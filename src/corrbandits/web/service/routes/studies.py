@@ -1,0 +1,102 @@
+"""Studies: those there are, new ones, and from files."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from corrbandits.study import Study
+from corrbandits.study.events import written
+from corrbandits.study.journal import JournalError
+from corrbandits.study.untold import settled
+from corrbandits.web.service import documents
+from corrbandits.web.service.common import Service, Serving, answer, needs, person_of
+from corrbandits.web.service.making import made_of, previewed
+from corrbandits.web.service.problems import Problem
+from corrbandits.web.service.shapes import Creating, Studies
+
+routes = APIRouter(tags=["studies"])
+
+UNREACHABLE = (".", "..")
+"""Names that no address can have: browsers and proxies take them for folders."""
+
+
+@routes.get("/studies", response_model=Studies, dependencies=[needs("read")])
+async def studies(service: Serving) -> Response:
+    """List the studies."""
+
+    def work() -> list[dict[str, Any]]:
+        found = []
+        for name in service.shelf.names():
+            try:
+                found.append(service.shelf.use(name, lambda desk: documents.listed(desk.snapshot())))
+            except (Problem, ValueError, JournalError):  # deleted meanwhile, or damaged
+                continue
+        return found
+
+    return answer({"studies": await service.work.run(work)})
+
+
+@routes.post("/studies", status_code=201, dependencies=[needs("manage")])
+async def create(request: Request, service: Serving, creating: Creating) -> Response:
+    """Begin a study; the same again, under the same name, changes nothing."""
+    by = person_of(request).name
+    _refuse_name(creating.name)
+
+    def work() -> tuple[int, dict[str, Any]]:
+        plan = made_of(creating)
+        try:
+            study = Study.create(service.shelf.journal, creating.name, **plan.arguments, by=by)
+        except ValueError as error:
+            if creating.name not in service.shelf.names():
+                raise
+            return 200, _same(service, creating, plan.arguments, error)
+        return 201, documents.summary(study.snapshot()) | {"remarks": list(plan.remarks)}
+
+    status, data = await service.work.run(work, slow=True)
+    return answer(data, status)
+
+
+@routes.post("/arms/preview", dependencies=[needs("manage")])
+async def preview(request: Request, service: Serving) -> Response:
+    """Say how a table of arms is understood (text/csv, as people have them), and what is wrong with it where."""
+    body = await request.body()
+    return answer(await service.work.run(lambda: previewed(body), slow=True))
+
+
+@routes.post("/import", status_code=201, dependencies=[needs("manage")])
+async def import_(request: Request, service: Serving, name: str | None = None) -> Response:
+    """Take a study in that `export` wrote."""
+    body = await request.body()
+    if name is not None:
+        _refuse_name(name)
+
+    def work() -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(prefix="corrbandits-") as folder:
+            file = Path(folder) / "study.jsonl"
+            file.write_bytes(body)
+            try:
+                study = Study.import_(service.shelf.journal, file, name)
+            except ValueError as error:
+                said = str(error).replace(str(file), "the file")
+                raise Problem(409 if "needs a name of its own" in said else 400, said) from None
+        return documents.summary(study.snapshot())
+
+    return answer(await service.work.run(work, slow=True), 201)
+
+
+def _same(service: Service, creating: Creating, arguments: dict[str, Any], error: ValueError) -> dict[str, Any]:
+    """Return the study of this name if it was made of the same; refuse otherwise."""
+    now = service.shelf.use(creating.name, lambda desk: desk.snapshot())
+    if written(settled(**arguments).event()) != written(now.settings.event()):
+        raise Problem(409, str(error)) from None
+    return documents.summary(now) | {"remarks": []}
+
+
+def _refuse_name(name: str) -> None:
+    if name in UNREACHABLE:
+        raise Problem(400, f"a study that is to have an address cannot be called {name!r}. Choose another name.")

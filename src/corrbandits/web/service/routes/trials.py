@@ -1,0 +1,152 @@
+"""Asking for trials and telling their rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from corrbandits.study import BadRowError, Study
+from corrbandits.study.replica import key_of
+from corrbandits.web.service import documents
+from corrbandits.web.service.common import Key, Service, Serving, answer, needs, person_of
+from corrbandits.web.service.problems import Problem
+from corrbandits.web.service.shapes import Asked, Asking, Done, Many, Observing, Telling
+from corrbandits.web.service.shelf import Desk
+from corrbandits.web.service.walking import in_order
+
+routes = APIRouter(prefix="/studies/{study:study}", tags=["trials"], dependencies=[needs("tell")])
+
+Number = Annotated[int, Path(ge=1, le=2**53)]
+MOST_CHECKED = 2_000
+"""With more arms, whether a reward surprises is not computed at once."""
+
+
+@routes.post("/ask", response_model=Asked)
+async def ask(
+    request: Request, service: Serving, study: str, asking: Asking | None = None, key: Key = None
+) -> Response:
+    """Say what to try next, and note that it is being tried."""
+    wanted, own, by = asking or Asking(), key_of(key), person_of(request).name
+
+    def work(desk: Desk) -> dict[str, Any]:
+        mine = desk.asker.signed(by)
+        allowed = None if wanted.allowed is None else [mine.arms.index(arm) for arm in wanted.allowed]
+        try:
+            trials = mine.ask(wanted.n or 1, allowed=allowed, repeats=wanted.repeats, key=own)
+        except ValueError as error:
+            raise _key_taken(mine, own, error) from None
+        now = mine.snapshot()
+        listed = [documents.trial_data(now, trial) for trial in in_order(now.arms, trials, wanted.near)]
+        if wanted.why:
+            listed = [one | {"why": documents.sentence(mine.explain(one["trial"]), now)} for one in listed]
+        return {"study": study, "trials": listed, "key": own, "sequence": now.ledger.sequence}
+
+    desk = await service.work.run(lambda: service.shelf.desk(study))
+    async with desk.asking:
+        data = await service.use(study, work, slow=True)
+    await service.written(study, "asked", data["sequence"])
+    return answer(data)
+
+
+@routes.post("/trials/{number}/tell", response_model=Done)
+async def tell(request: Request, service: Serving, study: str, number: Number, telling: Telling) -> Response:
+    """Tell the reward of a trial; the same again changes nothing."""
+    return await _changed(request, service, study, number, "told", lambda s: s.tell(number, telling.reward), telling)
+
+
+@routes.post("/trials/{number}/amend", response_model=Done)
+async def amend(request: Request, service: Serving, study: str, number: Number, telling: Telling) -> Response:
+    """Put another reward in place of a wrong one."""
+    return await _changed(
+        request, service, study, number, "amended", lambda s: s.amend(number, telling.reward), telling
+    )
+
+
+@routes.post("/trials/{number}/cancel", response_model=Done)
+async def cancel(request: Request, service: Serving, study: str, number: Number) -> Response:
+    """Give a trial up whose reward will not come."""
+    return await _changed(request, service, study, number, "cancelled", lambda s: s.cancel(number))
+
+
+@routes.post("/trials/{number}/retract", response_model=Done)
+async def retract(request: Request, service: Serving, study: str, number: Number) -> Response:
+    """Take a reward back, as if it had never come."""
+    return await _changed(request, service, study, number, "retracted", lambda s: s.retract(number))
+
+
+@routes.post("/observe", response_model=Done)
+async def observe(request: Request, service: Serving, study: str, observing: Observing, key: Key = None) -> Response:
+    """Add a reward that nobody had asked for."""
+    own, by = key_of(key), person_of(request).name
+
+    def work(desk: Desk) -> dict[str, Any]:
+        mine = desk.teller.signed(by)
+        try:
+            trial = mine.observe(observing.arm, observing.reward, key=own)
+        except ValueError as error:
+            raise _key_taken(mine, own, error) from None
+        now = mine.snapshot()
+        check = observing.check and now.arms.count <= MOST_CHECKED
+        return documents.done(now, "observed", trial.number, check=check) | {"key": own}
+
+    data = await service.use(study, work)
+    await service.written(study, "observed", data["sequence"])
+    return answer(data)
+
+
+@routes.post("/rewards")
+async def rewards(request: Request, service: Serving, study: str, many: Many) -> Response:
+    """Tell and observe many rewards: all of one kind or none; those that are there already change nothing."""
+    by = person_of(request).name
+
+    def work(desk: Desk) -> dict[str, Any]:
+        mine = desk.teller.signed(by)
+        try:
+            told, observed = mine.tell_all(many.tell), mine.observe_all(many.observe)
+        except BadRowError as error:
+            raise Problem(409, str(error), row=error.row) from None
+        return {"study": study, "told": told, "observed": observed, "sequence": mine.sequence}
+
+    data = await service.use(study, work)
+    await service.written(study, "told", data["sequence"])
+    return answer(data)
+
+
+async def _changed(
+    request: Request,
+    service: Service,
+    study: str,
+    number: int,
+    did: str,
+    act: Callable[[Study], None],
+    telling: Telling | None = None,
+) -> Response:
+    """Do something to a trial, and say how it stands then."""
+    by = person_of(request).name
+
+    def work(desk: Desk) -> dict[str, Any]:
+        mine = desk.teller.signed(by)
+        if telling is not None:
+            mine.snapshot().ledger.checked_reward(telling.reward)  # 400 for what can be nobody's reward
+        try:
+            act(mine)
+        except ValueError as error:
+            known = len(mine.snapshot().ledger.trials)
+            if number > known:
+                raise Problem(404, f"there is no trial {number}; the study has {known:,}. Ask first.") from None
+            raise Problem(409, str(error)) from None
+        now = mine.snapshot()
+        check = telling is not None and telling.check and now.arms.count <= MOST_CHECKED
+        return documents.done(now, did, number, check=check)
+
+    data = await service.use(study, work)
+    await service.written(study, did, data["sequence"])
+    return answer(data)
+
+
+def _key_taken(study: Study, key: str, error: ValueError) -> Exception:
+    """Return the error of a call whose key may be another call's."""
+    return Problem(422, str(error), key=key) if key in study.snapshot().ledger.keys else error

@@ -1,0 +1,77 @@
+"""The server process: it listens, and at the end of its life finishes what it has begun."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import final
+
+import uvicorn
+
+from corrbandits.web.service.app import application
+from corrbandits.web.service.common import Service
+from corrbandits.web.service.options import LOOPBACK, Options
+
+GRACE = 30
+"""Seconds that requests have to end after the server was told to."""
+
+
+@final
+class Server(uvicorn.Server):
+    """A server that lets its streams end when it is told to stop."""
+
+    service: Service | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop taking requests; those that are going on end by themselves, streams now."""
+        if self.service is not None:
+            self.service.live.end()
+        super().handle_exit(sig, frame)
+
+
+def free_port(host: str) -> int:
+    """Return a port that nobody listens on now."""
+    with _socket(Options("", host=host if host in LOOPBACK else "127.0.0.1", port=0)) as found:
+        return int(found.getsockname()[1])
+
+
+def serve(options: Options, said: Callable[[str], None]) -> None:
+    """Serve until a signal says to stop; then finish what was begun, and return. `said` is told what is served."""
+    with _socket(options) as listening:
+        app, service = application(options)
+        said(service.place)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=True,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=GRACE,
+            limit_concurrency=1_000,
+            h11_max_incomplete_event_size=1 << 16,
+            ssl_certfile=None if options.certificate is None else str(options.certificate),
+            ssl_keyfile=None if options.key is None else str(options.key),
+            ws="none",
+        )
+        server = Server(config)
+        server.service = service
+        server.run(sockets=[listening])
+
+
+def _socket(options: Options) -> socket.socket:
+    """Return a socket that listens; what stands in the way is said in words."""
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((options.host, options.port))
+    except OSError as error:
+        listening.close()
+        raise ValueError(
+            f"cannot listen on {options.host}, port {options.port}: {error.strerror}. Name another by --host and "
+            "--port."
+        ) from None
+    return listening

@@ -1,0 +1,235 @@
+"""The documents of the interface: what is taken, checked strictly; and what is given, for OpenAPI."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Whole = Annotated[int, Field(strict=True)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Arm = Annotated[int, Field(strict=True, ge=0)] | Name
+Range = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Flag = Annotated[bool, Field(strict=True)]
+MOST_AT_ONCE = 1_000
+
+
+class Taken(BaseModel):
+    """A document that is sent to us: what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Asking(Taken):
+    """How many trials, among which arms; `why` to be told the reason, `near` to have them in an order to walk."""
+
+    n: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE)] | None = None
+    allowed: Annotated[list[Arm], Field(max_length=100_000)] | None = None
+    repeats: Flag = False
+    near: Annotated[dict[str, Number], Field(description="where the walk begins, by axis")] | None = None
+    why: Flag = False
+
+
+class Telling(Taken):
+    """A reward; `check` to be told whether it surprises."""
+
+    reward: Number
+    check: Flag = False
+
+
+class Observing(Telling):
+    """A reward that was not asked for."""
+
+    arm: Arm
+
+
+class Told(Taken):
+    """What is known beforehand: numbers, or ranges that they lie in with probability 0.9."""
+
+    mean: Number | Range | None = None
+    sd: Number | Range | None = None
+    length: Number | Range | None = None
+    noise_sd: Number | Range | None = None
+
+
+class Creating(Taken):
+    """A new study."""
+
+    name: Name
+    arms: dict[Name, list[Any]]
+    rounds: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
+    goal: Literal["max", "min"] = "max"
+    repeat: Flag = True
+    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 0
+    unit: Annotated[str, Field(min_length=1, max_length=20)] | None = None
+    told: Told | None = None
+
+
+class Many(Taken):
+    """Many rewards, all or none: each a trial, or an arm and a key."""
+
+    tell: Annotated[list[tuple[Whole, Number]], Field(max_length=1_000)] = []
+    observe: Annotated[list[tuple[Arm, Number, Name]], Field(max_length=1_000)] = []
+
+
+class SigningIn(Taken):
+    """A token."""
+
+    token: Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class Measuring(Taken):
+    """A trial of the study to play with."""
+
+    study: Name
+    trial: Annotated[int, Field(strict=True, ge=1)]
+
+
+class ProblemShape(BaseModel):
+    """An error: what was expected, what was given, what to do."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    key: str | None = None
+
+
+class Listed(BaseModel):
+    """A study in the list of all."""
+
+    name: str
+    arms: int
+    told: int
+    open: int
+    rounds: int | None
+    goal: Literal["max", "min"]
+    unit: str | None
+    changed: float
+    sequence: int
+
+
+class Studies(BaseModel):
+    """All studies."""
+
+    studies: list[Listed]
+
+
+class TrialShape(BaseModel):
+    """A trial: an arm to try."""
+
+    trial: int
+    arm: int
+    name: str
+    coordinates: dict[str, float] | None
+    why: str | None = None
+
+
+class Asked(BaseModel):
+    """Trials to try."""
+
+    study: str
+    trials: list[TrialShape]
+    key: str
+    sequence: int
+
+
+class Done(BaseModel):
+    """What was done to a trial, and the reward that counts."""
+
+    study: str
+    did: str
+    trial: int
+    arm: int
+    name: str
+    coordinates: dict[str, float] | None
+    reward: float | None
+    open: int
+    sequence: int
+    surprise: dict[str, Any] | None
+    key: str | None = None
+
+
+class Awaited(BaseModel):
+    """A trial whose reward is awaited: who has it, and since when."""
+
+    trial: int
+    arm: int
+    name: str
+    coordinates: dict[str, float] | None
+    by: str | None
+    at: float | None
+
+
+class Summary(BaseModel):
+    """Where a study stands."""
+
+    study: str
+    goal: Literal["max", "min"]
+    unit: str | None
+    rounds: int | None
+    repeat: bool
+    timeout: float | None
+    arms: int
+    axes: list[str]
+    t: int
+    told: int
+    open: list[Awaited]
+    last: list[dict[str, Any]]
+    policy: Any
+    prior: str
+    created: float
+    created_by: str | None
+    changed: float
+    sequence: int
+
+
+class Standing(BaseModel):
+    """What takes computing: the best arm so far, what was learnt, what to look at."""
+
+    opening: bool
+    still_needed: int
+    best: dict[str, Any] | None
+    learnt: str | None
+    warnings: list[dict[str, Any]]
+
+
+class BeliefShape(BaseModel):
+    """What is believed of every arm, as columns; null where nothing is known."""
+
+    sequence: int
+    t: int
+    opening: bool
+    offset: int
+    arms: int
+    mean: list[float | None]
+    deviation: list[float | None]
+    limit: list[float | None] | None
+    counts: list[int]
+    chance: list[float] | None
+    leader: int | None
+    next: int | None
+    open: list[int]
+
+
+class ArmsShape(BaseModel):
+    """Arms, as columns."""
+
+    study: str
+    count: int
+    offset: int
+    axes: list[str]
+    names: list[str]
+    coordinates: list[list[float]] | None
+    attributes: dict[str, list[Any]]
+
+
+class Me(BaseModel):
+    """Who makes the request, and what they may do."""
+
+    name: str | None
+    role: Literal["read", "tell", "manage"]
+    signed_in: bool
+    demo: str | None

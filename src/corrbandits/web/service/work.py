@@ -1,0 +1,55 @@
+"""Threads for what takes long, so that whoever waits for a large choice does not hold up the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar, final
+
+from corrbandits.web.service.problems import Problem
+
+T = TypeVar("T")
+
+MOST_WAITING = 500
+"""So many pieces of work may wait for a thread; more are turned away."""
+
+
+@final
+class Work:
+    """Two pools of threads, for what is quick and for what may take seconds; all work has a bound of time."""
+
+    def __init__(self, threads: int, seconds: float) -> None:
+        self.seconds = seconds
+        self._quick = ThreadPoolExecutor(threads, thread_name_prefix="quick")
+        self._slow = ThreadPoolExecutor(max(2, threads // 2), thread_name_prefix="slow")
+        self._waiting = 0
+
+    async def run(self, work: Callable[[], T], *, slow: bool = False, seconds: float | None = None) -> T:
+        """Return what some work gives; refused if too much waits already, or if it takes too long.
+
+        What takes too long is not stopped: it ends by itself, and what it saved is saved.
+        """
+        if self._waiting >= MOST_WAITING:
+            raise Problem(503, "the server has more to do than it can. Try again in a moment.", headers=_LATER)
+        loop, self._waiting = asyncio.get_running_loop(), self._waiting + 1
+        try:
+            future = loop.run_in_executor(self._slow if slow else self._quick, work)
+            return await asyncio.wait_for(future, self.seconds if seconds is None else seconds)
+        except TimeoutError:
+            raise Problem(
+                504,
+                f"this took longer than {self.seconds:g} s. If it was to save something, the same call with the same "
+                "Idempotency-Key is counted once.",
+                headers=_LATER,
+            ) from None
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Let what was begun end; what waits is dropped."""
+        for pool in (self._quick, self._slow):
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_LATER = {"Retry-After": "1"}

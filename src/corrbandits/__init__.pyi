@@ -50,5 +50,6 @@ from corrbandits.study import journal as journal
 from corrbandits.study.journal import Journal as Journal
 from corrbandits.study.journal import JournalError as JournalError
 from corrbandits.study.report import maps as maps
+from corrbandits.web.client import Client as Client
 
 __version__: str

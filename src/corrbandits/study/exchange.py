@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +32,18 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def table(ledger: Ledger) -> pd.DataFrame:
     """Return one row per trial: what was asked or observed, and its reward."""
-    import pandas as pd
-
     rows = [
         (number, entry.arm, ledger.arms.name(entry.arm), entry.kind, *_rewards(entry),
          entry.asked, entry.told)
         for number, entry in enumerate(ledger.trials, 1)
     ]  # fmt: skip
+    return history_frame(rows)
+
+
+def history_frame(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return trials as a table, from rows with the entries of `COLUMNS`; times are seconds since 1970."""
+    import pandas as pd
+
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     for when in ("asked", "told"):
         milliseconds = (frame[when].astype("float64") * 1000).round()

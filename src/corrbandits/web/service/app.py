@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 import corrbandits
@@ -49,6 +50,7 @@ def application(options: Options) -> tuple[ASGIApp, Service]:
         app.add_exception_handler(kind, problems.on_problem)
     app.add_exception_handler(HTTPException, problems.on_http)
     app.add_exception_handler(RequestValidationError, problems.on_invalid)
+    app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)  # what routes have not packed themselves
     guard = Guard(app, options, service.metrics)
     app.state.service, app.state.guard = service, guard
     return names.Segments(guard), service

@@ -14,7 +14,7 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.draws import covariance_root
 from corrbandits._core.single_thread import one_thread
-from corrbandits.belief import Belief, GaussianBelief, Vague
+from corrbandits.belief import Belief, Correlated, GaussianBelief, Vague
 from corrbandits.policies import KnowledgeGradient
 from corrbandits.study.choosing import deciding_belief, moment
 from corrbandits.study.ledger import Ledger
@@ -99,10 +99,21 @@ def columns(ledger: Ledger, deciding: Belief | None = None) -> Data:
 
 def worth(deciding: Belief) -> float | None:
     """Return how much one more reward should add to the mean of the best arm; None where that is not computed."""
-    if not isinstance(deciding, GaussianBelief) or deciding.arms > MOST_LIMITED or np.isinf(deciding.variance).any():
+    if deciding.arms > MOST_EXACT or not np.isfinite(deciding.variance).all():
+        return None
+    if isinstance(deciding, Vague):
+        deciding = _normal(deciding)
+    if not isinstance(deciding, GaussianBelief):
         return None
     gains = KnowledgeGradient(horizon=2).index(deciding, t=1) - deciding.mean
     return float(gains.max())
+
+
+def _normal(belief: Vague) -> Correlated:
+    """Return a normal belief of the same means and covariances, and of the noise that is likeliest."""
+    covariance = np.array([belief.covariance_with(arm) for arm in range(belief.arms)])
+    noise = belief.learnt().noise_sd.median ** 2 * belief.relative_variance
+    return Correlated(mean=belief.mean, covariance=(covariance + covariance.T) / 2, noise_variance=noise)
 
 
 def rounded(data: Data, digits: int | None) -> Data:

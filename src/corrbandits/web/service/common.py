@@ -134,20 +134,18 @@ async def read(
     given = request.headers.get("if-none-match", "")
     wanted = request.url.query
 
-    def work(desk: Desk) -> tuple[str, bytes | None]:
+    def work(desk: Desk) -> tuple[str, Response | None]:
         now = desk.snapshot()
         tag = _tag(desk, now, wanted, fixed=fixed)
         if tag in given:
             return tag, None
         if what is None:
-            return tag, as_json(make(desk, now))
+            return tag, packed(request, as_json(make(desk, now)), tag)
         of = (desk.serial, *what) if fixed else (desk.serial, now.digest, *what)
-        return tag, service.kept.get(of, lambda: make(desk, now))
+        return tag, packed(request, service.kept.get(of, lambda: make(desk, now)), tag)
 
-    tag, body = await service.use(study, work, slow=slow)
-    if body is None:
-        return Response(status_code=304, headers={"etag": tag})
-    return packed(request, body, tag)
+    tag, found = await service.use(study, work, slow=slow)
+    return Response(status_code=304, headers={"etag": tag}) if found is None else found
 
 
 def packed(request: Request, body: bytes, tag: str, kind: str = "application/json", **headers: str) -> Response:

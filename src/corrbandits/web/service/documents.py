@@ -186,7 +186,7 @@ def _last(snapshot: Snapshot) -> list[Data]:
     newest = sorted(told, key=lambda one: (one[1].told or 0.0, one[0]))[: -MOST_LAST - 1 : -1]
     return [
         {"trial": n, "arm": e.arm, "name": snapshot.arms.name(e.arm), "reward": e.reward, "by": e.told_by,
-         "at": e.told, "kind": e.kind}
+         "at": e.told, "kind": e.kind, "coordinates": place(snapshot, e.arm)}
         for n, e in newest
     ]  # fmt: skip
 

@@ -1,0 +1,114 @@
+"""What a server answers, as what a study returns."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
+from corrbandits.study.arms import checked_name
+from corrbandits.study.choosing import Alternative, Explanation
+from corrbandits.study.trial import Trial
+
+if TYPE_CHECKING:
+    from corrbandits.study.report.inference import Best
+
+Data = Mapping[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class BeliefColumns:
+    """What is believed of every arm, in their order: nan where nothing is known, and then the deviation is inf.
+
+    `limit` and `chance`, the probability of each arm to be the best, are None where they cannot be said.
+    """
+
+    sequence: int
+    mean: Array
+    deviation: Array
+    limit: Array | None
+    counts: Integers
+    chance: Array | None
+
+    @staticmethod
+    def of(pages: Sequence[Data]) -> BeliefColumns:
+        """Return the columns of all pages."""
+        first = pages[0]
+        return BeliefColumns(
+            sequence=first["sequence"],
+            mean=column_of(pages, "mean", math.nan),
+            deviation=column_of(pages, "deviation", math.inf),
+            limit=None if first["limit"] is None else column_of(pages, "limit", math.nan),
+            counts=column_of(pages, "counts", 0).astype(np.int64),
+            chance=None if first["chance"] is None else column_of(pages, "chance", math.nan),
+        )
+
+    @property
+    def variance(self) -> Array:
+        """The squares of the deviations."""
+        return np.square(self.deviation)
+
+
+def key_of(given: str | None) -> str:
+    """Return the key of a call, its own or a new one."""
+    return secrets.token_hex(8) if given is None else checked_name("a key", given)
+
+
+def number_of(trial: Trial | int) -> int:
+    """Return the number of a trial."""
+    return trial.number if isinstance(trial, Trial) else checks.integer("a trial", trial, least=1)
+
+
+def reward_of(reward: Any) -> float:
+    """Return a reward as a number."""
+    return checks.number("a reward", reward)
+
+
+def trial_of(data: Data) -> Trial:
+    """Return a trial."""
+    return Trial(data["trial"], data["arm"], data["name"])
+
+
+def allowed_of(allowed: Any) -> Any:
+    """Return the arms that are allowed, by index or name."""
+    given = np.asarray(allowed)
+    return np.flatnonzero(given).tolist() if given.dtype == np.bool_ else [
+        arm if isinstance(arm, str) else int(arm) for arm in allowed
+    ]  # fmt: skip
+
+
+def alternative_of(data: Data | None) -> Alternative | None:
+    """Return an arm at the moment of a choice."""
+    if data is None:
+        return None
+    deviation = math.inf if data["deviation"] is None else data["deviation"]
+    return Alternative(data["arm"], data["name"], data["mean"], deviation, data["limit"])
+
+
+def explanation_of(data: Data) -> Explanation:
+    """Return why an arm was chosen."""
+    names = ("trial", "t", "rank", "mean_rank", "initial", "replayed", "tied", "opening", "history")
+    rest: dict[str, Any] = {name: data[name] for name in names}
+    chosen, second = (alternative_of(data[name]) for name in ("chosen", "runner_up"))
+    assert chosen is not None
+    return Explanation(chosen=chosen, runner_up=second, open=tuple(data["open"]), **rest)
+
+
+def best_of(data: Data) -> Best:
+    """Return the best arm; what is not finite came as null."""
+    from corrbandits.study.report.inference import Best
+
+    unknown = {name: math.nan if "probability" in name else math.inf for name, value in data.items() if value is None}
+    return Best(**(dict(data) | unknown))
+
+
+def column_of(pages: Sequence[Data], name: str, unknown: float) -> Array:
+    """Return a column of all pages."""
+    return np.array([unknown if x is None else x for page in pages for x in page[name]], dtype=np.float64)

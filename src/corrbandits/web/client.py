@@ -1,0 +1,267 @@
+"""A study that a server keeps: the calls of `Study`, made over HTTP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self, final, overload
+from urllib.parse import quote
+
+from corrbandits._core import checks
+from corrbandits.study.arms import Arms, checked_name
+from corrbandits.study.exchange import history_frame
+from corrbandits.study.trial import Trial
+from corrbandits.web.answers import (
+    BeliefColumns,
+    allowed_of,
+    best_of,
+    explanation_of,
+    key_of,
+    number_of,
+    reward_of,
+    trial_of,
+)
+from corrbandits.web.transport import Transport, parted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from corrbandits.study.choosing import Explanation
+    from corrbandits.study.report.inference import Best
+
+API = "/api/v1"
+PAGE = 10_000
+Trials = list[Trial]  # within a client, `list` is its method
+
+
+@final
+class Client:
+    """A study on a server: ask what to try, tell its reward, as with `Study`; so a script changes one line.
+
+    `url` is the address of the study's page, such as `https://field.example.org/s/meadow`, or that of the server, with
+    `study`. `token` is what `corrbandits token` made; without one, the variable CORRBANDITS_TOKEN, if there is one.
+    Where the server cannot be reached a call is made again for `patience` seconds: each has a key, so that it is
+    counted once. After that it raises `JournalError`, as a study does whose database cannot be reached.
+
+    >>> client = Client("https://field.example.org/s/north%20meadow", "secret")
+    >>> client
+    <Client 'north meadow' at https://field.example.org>
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        study: str | None = None,
+        by: str | None = None,
+        patience: float = 60.0,
+        timeout: float = 60.0,
+    ) -> None:
+        self._server, named = parted(url)
+        if study is None and named is None:
+            raise ValueError(
+                f"the address of a study such as {url.rstrip('/')}/s/meadow was expected, got {url!r:.100}."
+            )
+        self.name = checked_name("the name of a study", study if study is not None else named)
+        patience = checks.number("patience", patience, least=0)
+        self._transport = Transport(self._server, token, by=by, patience=patience, timeout=timeout)
+        self._path = f"{API}/studies/{quote(self.name, safe='')}"
+
+    @classmethod
+    def create(
+        cls,
+        url: str,
+        name: str,
+        *,
+        arms: Any,
+        rounds: int | None = None,
+        seed: int = 0,
+        goal: Literal["max", "min"] = "max",
+        repeat: bool = True,
+        timeout: float | None = None,
+        unit: str | None = None,
+        told: Mapping[str, Any] | None = None,
+        token: str | None = None,
+        by: str | None = None,
+    ) -> Client:
+        """Begin a study on a server; `told` may say mean, sd, length and noise_sd, as `Vague` takes them."""
+        known = Arms.of(arms)
+        columns: dict[str, Any] = {"name": [known.name(k) for k in range(known.count)]}
+        if known.coordinates is not None:
+            columns |= dict(zip(known.axes, known.coordinates.T.tolist(), strict=True))
+        columns |= {key: list(values) for key, values in known.attributes.items()}
+        data: dict[str, Any] = {
+            "name": name,
+            "arms": columns,
+            "rounds": rounds,
+            "seed": seed,
+            "goal": goal,
+            "repeat": repeat,
+        }
+        data |= {"timeout": timeout, "unit": unit, "told": None if told is None else dict(told)}
+        made = cls(url, token, study=name, by=by)
+        made._transport.post(f"{API}/studies", data)
+        return made
+
+    @staticmethod
+    def list(url: str, token: str | None = None) -> tuple[str, ...]:
+        """Return the names of the studies on a server."""
+        transport = Transport(parted(url)[0], token, by=None, patience=60.0, timeout=60.0)
+        found = transport.get(f"{API}/studies")
+        transport.close()
+        return tuple(one["name"] for one in found["studies"])
+
+    @overload
+    def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trial: ...
+    @overload
+    def ask(self, n: int, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trials: ...
+    def ask(
+        self, n: int | None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None
+    ) -> Trial | Trials:
+        """Return what to try next; with `n`, a list of so many trials that take each other into account."""
+        data: dict[str, Any] = {"n": n, "repeats": repeats}
+        if allowed is not None:
+            data["allowed"] = allowed_of(allowed)
+        found = self._transport.post(f"{self._path}/ask", data, key_of(key))
+        trials = [trial_of(one) for one in found["trials"]]
+        return trials[0] if n is None else trials
+
+    def tell(self, trial: Trial | int, reward: float) -> None:
+        """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`."""
+        self._change(trial, "tell", {"reward": reward_of(reward)})
+
+    def observe(self, arm: int | str, reward: float, *, key: str | None = None) -> Trial:
+        """Add a reward that was not asked for, of an arm given by index or name; return the trial it counts as."""
+        which = arm if isinstance(arm, str) else int(arm)
+        return trial_of(
+            self._transport.post(f"{self._path}/observe", {"arm": which, "reward": reward_of(reward)}, key_of(key))
+        )
+
+    def tell_all(self, rewards: Mapping[int, float] | Iterable[tuple[Trial | int, float]]) -> int:
+        """Tell the rewards of many trials, all or none; return how many were new."""
+        pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
+        told = [(number_of(trial), reward_of(reward)) for trial, reward in pairs]
+        return int(self._transport.post(f"{self._path}/rewards", {"tell": told})["told"])
+
+    def observe_all(self, rewards: Iterable[tuple[int | str, float, str]]) -> int:
+        """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many."""
+        given = [(arm if isinstance(arm, str) else int(arm), reward_of(reward), key) for arm, reward, key in rewards]
+        return int(self._transport.post(f"{self._path}/rewards", {"observe": given})["observed"])
+
+    def cancel(self, trial: Trial | int) -> None:
+        """Give a trial up: its reward is awaited no longer."""
+        self._change(trial, "cancel", None)
+
+    def amend(self, trial: Trial | int, reward: float) -> None:
+        """Replace a wrong reward by another. The wrong one stays in the journal."""
+        self._change(trial, "amend", {"reward": reward_of(reward)})
+
+    def retract(self, trial: Trial | int) -> None:
+        """Take an observation back, as if it had never been made. It stays in the journal."""
+        self._change(trial, "retract", None)
+
+    def best(self) -> Best:
+        """Return the best arm so far, how sure that is, and what it would cost to stop now."""
+        found = self._transport.get(f"{self._path}/best")
+        if found["best"] is None:
+            raise ValueError(found["reason"])
+        return best_of(found["best"])
+
+    def explain(self, trial: Trial | int) -> Explanation:
+        """Return why an arm was chosen."""
+        return explanation_of(self._transport.get(f"{self._path}/explain/{number_of(trial)}"))
+
+    def history(self) -> pd.DataFrame:
+        """Return every trial: number, arm, name, status, the reward that counts and the first told, and the times."""
+        return history_frame(
+            [tuple(row[name] for name in ("trial", "arm", "name", "status", "reward", "first_reward", "asked", "told"))
+             for row in self._history()]
+        )  # fmt: skip
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the history as CSV, and write it to a file if one is named."""
+        from corrbandits.study.exchange import spreadsheet
+
+        text = spreadsheet(self.history())
+        if path is not None:
+            from corrbandits._shell import outputs
+
+            outputs.write_file(path, text.encode())
+        return text
+
+    @property
+    def belief(self) -> BeliefColumns:
+        """What has been learnt of every arm from all rewards told so far."""
+        return BeliefColumns.of(self._pages("belief"))
+
+    @cached_property
+    def arms(self) -> Arms:
+        """The arms: their names, where they lie, and what else is known of them."""
+        pages = self._pages("arms")
+        columns: dict[str, Any] = {"name": [name for page in pages for name in page["names"]]}
+        for k, axis in enumerate(pages[0]["axes"]):
+            columns[axis] = [x for page in pages for x in page["coordinates"][k]]
+        for name in pages[0]["attributes"]:
+            columns[name] = [value for page in pages for value in page["attributes"][name]]
+        return Arms.of(columns)
+
+    @property
+    def t(self) -> int:
+        """The number of the next decision: 1 + told + open + freely observed."""
+        return int(self._transport.get(self._path)["t"])
+
+    @property
+    def trials(self) -> Trials:
+        """All trials, of every status, in the order of their numbers."""
+        return [trial_of(row) for row in self._history()]
+
+    @property
+    def open_trials(self) -> Trials:
+        """The trials whose rewards are awaited."""
+        return [trial_of(one) for one in self._transport.get(self._path)["open"]]
+
+    def reward(self, trial: Trial | int) -> float | None:
+        """Return the reward of a trial that counts, if one does."""
+        found = self._transport.get(f"{self._path}/history", offset=number_of(trial) - 1, limit=1)["trials"]
+        if not found:
+            raise ValueError(f"a trial must be one of the study's, got {number_of(trial):,}. Ask first.")
+        reward: float | None = found[0]["reward"]
+        return reward
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole study to one file, from which `Study.import_` creates it in any database."""
+        Path(path).write_bytes(self._transport.text(f"{self._path}/export"))
+
+    def close(self) -> None:
+        """Close the connection to the server; a later call opens it again."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Client {self.name!r} at {self._server}>"
+
+    def _change(self, trial: Trial | int, verb: str, data: Any) -> None:
+        self._transport.post(f"{self._path}/trials/{number_of(trial)}/{verb}", data)
+
+    def _history(self) -> Sequence[dict[str, Any]]:
+        rows: Any = []
+        while True:
+            page = self._transport.get(f"{self._path}/history", offset=len(rows), limit=PAGE)
+            rows += page["trials"]
+            if len(rows) >= page["count"] or not page["trials"]:
+                return rows  # type: ignore[no-any-return]
+
+    def _pages(self, what: str) -> Sequence[dict[str, Any]]:
+        """Return all pages of columns, of one moment."""
+        first = self._transport.get(f"{self._path}/{what}", limit=PAGE)
+        count, at = first["count" if what == "arms" else "arms"], first.get("sequence")
+        rest = range(PAGE, count, PAGE)
+        return [first, *(self._transport.get(f"{self._path}/{what}", offset=k, limit=PAGE, at=at) for k in rest)]

@@ -1,0 +1,39 @@
+// A field for what was measured.
+
+import { button, h, say, unique } from "./dom.js";
+import { exact, read } from "./numbers.js";
+
+/**
+ * A form with one number in it. `done(value)` is called once it is clear what was meant: "1,234" is asked back.
+ */
+export function entry({ label, unit = null, action = "Save", start = "", focus = false, done, small = false }) {
+  const id = unique("reward");
+  const input = h("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", enterkeyhint: "done", maxlength: 40,
+    "aria-describedby": `${id}-note`, value: start, "data-key": small ? `${label}` : "reward" });
+  const note = h("div.note", { id: `${id}-note`, "aria-live": "assertive" });
+  const clear = () => { note.replaceChildren(); input.removeAttribute("aria-invalid"); };
+  const settle = (value) => { clear(); input.value = ""; done(value); };
+  const choice = (value, shown, words) => button([h("strong", shown), h("span", words)], () => settle(value), ".either");
+
+  const form = h(small ? "form.entry.small" : "form.entry", { novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    clear();
+    const found = read(input.value);
+    if (found.either) {
+      const [decimal, thousands] = found.either;
+      note.append(h("p", `“${input.value.trim()}” can be read in two ways. Which one do you mean?`),
+        h("div.row", choice(decimal, exact(decimal), "with decimals"), choice(thousands, String(thousands), "a whole number")));
+      note.querySelector("button").focus();
+    } else if (found.problem) {
+      note.append(h("p.bad", found.problem));
+      input.setAttribute("aria-invalid", "true");
+      input.focus();
+      say(found.problem);
+    } else settle(found.value);
+  } }, h("label", { for: id }, label),
+  h("div.field", h("span.box", input, unit ? h("span.unit", { "aria-hidden": "true" }, unit) : null), h("button.main", { type: "submit" }, action)), note);
+  if (unit) input.setAttribute("aria-label", `${label} (${unit})`);
+  input.addEventListener("input", () => { if (note.childNodes.length) clear(); });
+  if (focus) queueMicrotask(() => input.focus());
+  return form;
+}

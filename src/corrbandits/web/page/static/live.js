@@ -1,0 +1,50 @@
+// What others do, as it happens; and whether the connection stands.
+
+import { here, root } from "./api.js";
+
+export const connection = { state: "connecting", since: Date.now() };
+
+function become(state) {
+  if (state === connection.state) return;
+  Object.assign(connection, { state, since: Date.now() });
+  dispatchEvent(new CustomEvent("connection"));
+}
+
+let source = null;
+let retry = null;
+let wait = 1;
+let beat = Date.now();
+let last = null;
+
+/** Call `changed(sequence)` when the study has changed, also while we were away. */
+export function follow(changed) {
+  const begin = () => {
+    clearTimeout(retry);
+    source?.close();
+    source = new EventSource(`${root}/api/v1${here("/live")}`);
+    source.onopen = () => { wait = 1; beat = Date.now(); become("live"); };
+    const heard = (event) => {
+      beat = Date.now();
+      become("live");
+      const { sequence = null } = event.data ? JSON.parse(event.data) : {};
+      if (sequence !== null && sequence !== last) changed((last = sequence));
+    };
+    source.addEventListener("changed", heard);
+    source.addEventListener("beat", () => { beat = Date.now(); });
+    source.onerror = () => {
+      become("lost");
+      source.close();
+      wait = Math.min(wait * 2, 20);
+      retry = setTimeout(begin, 500 * wait * (0.75 + Math.random() / 2));
+    };
+  };
+  begin();
+  addEventListener("online", () => { wait = 1; begin(); });
+  addEventListener("offline", () => { become("lost"); });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && (connection.state !== "live" || Date.now() - beat > 60_000)) { wait = 1; begin(); }
+  });
+}
+
+/** That a call was answered, or not: the same news. */
+export const heard = (fine) => { if (!fine) become("lost"); };

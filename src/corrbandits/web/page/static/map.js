@@ -1,0 +1,254 @@
+// The map: what is believed of every site, now and at any time before, and all that is known of one.
+
+import { at, get, here, study } from "./api.js";
+import { chart } from "./chart.js";
+import { ends } from "./colour.js";
+import { $, button, h, say, show, table } from "./dom.js";
+import { Field, legend } from "./field.js";
+import { follow, heard } from "./live.js";
+import { around, counted, exact, number, percent, when, whole } from "./numbers.js";
+import { across } from "./places.js";
+import { begin, complain, filling, me } from "./shell.js";
+import { place } from "./walk.js";
+
+const PAGE = 10_000;
+const LAYERS = {
+  mean: ["Expected", "mean", "viridis", "expected"],
+  deviation: ["Uncertainty", "deviation", "cividis", "how far off that may be (±)"],
+  limit: ["Promise", "limit", "viridis", "what the rule compares by"],
+  chance: ["Chance to be best", "chance", "viridis", "chance to be best"],
+  counts: ["Measured", "counts", "cividis", "times measured"],
+};
+
+let arms = null;
+let now = null; // the snapshot
+let belief = null; // what is shown
+let field = null;
+let layer = "mean";
+let chosen = null;
+let steps = []; // events after which the map changed
+let step = null; // null: now
+let fixedEnds = null;
+let truth = null;
+
+const name = (k) => arms.names?.[k] ?? String(k);
+const where = (k) => (arms.coordinates ? Object.fromEntries(arms.axes.map((axis, d) => [axis, arms.coordinates[k][d]])) : null);
+const unit = () => (now?.unit ? ` ${now.unit}` : "");
+const text = (v) => (layer === "chance" ? percent(v) : layer === "counts" ? number(v) : number(v, 3));
+
+async function columns(path, first) {
+  const found = await get(`${path}${path.includes("?") ? "&" : "?"}offset=0&limit=${PAGE}`);
+  const total = first ?? arms.count;
+  for (let offset = PAGE; offset < total; offset += PAGE) {
+    const more = await get(`${path}${path.includes("?") ? "&" : "?"}offset=${offset}&limit=${PAGE}`);
+    for (const key of ["names", "mean", "deviation", "limit", "counts", "chance"]) found[key]?.push(...more[key]);
+    found.coordinates?.forEach((column, d) => column.push(...more.coordinates[d]));
+  }
+  return found;
+}
+
+const values = () => (truth && layer === "truth" ? truth : belief[LAYERS[layer][1]] ?? belief.mean.map(() => null));
+
+function shown() {
+  const list = values();
+  const [low, high] = layer === "chance" ? [0, Math.max(ends(list)[1], 0.05)] : layer === "counts" ? [0, Math.max(ends(list)[1], 1)] : (step !== null && fixedEnds?.[layer]) || ends(list);
+  const best = belief.counts?.some((n) => n > 0) ? leader() : null;
+  return { values: list, low, high, ramp: LAYERS[layer]?.[2] ?? "viridis", counts: belief.counts, open: belief.open ?? [], next: step === null ? now.next ?? belief.next ?? null : belief.next ?? null, best, chosen, text };
+}
+
+function leader() {
+  const sign = now.goal === "min" ? -1 : 1;
+  let found = null;
+  belief.mean.forEach((m, k) => { if (m !== null && (found === null || sign * m > sign * belief.mean[found])) found = k; });
+  return found;
+}
+
+function draw() {
+  const given = shown();
+  if (field.plan?.kind !== "none" && field.plan?.kind !== "line") field.draw(given);
+  if (field.plan.kind === "none" || field.plan.kind === "line") flat(given);
+  const signs = [["best", "best so far"], ["next", "next"], ["open", "being measured"], ["measured", "measured"]];
+  const there = { best: given.best !== null, next: given.next !== null, open: given.open.some((k) => k !== given.next), measured: given.counts?.some((n) => n > 0) };
+  const known = given.values.some((v) => v !== null);
+  if (!field.plan.x) show($("legend"));
+  else show($("legend"), known ? legend({ title: `${LAYERS[layer]?.[3] ?? "the truth"}${["mean", "deviation", "limit", "truth"].includes(layer) && now.unit ? `, ${now.unit}` : ""}`, ...given, unknown: given.values.some((v) => v === null), signs: signs.filter(([sign]) => there[sign]) }) :
+    h("div.legend", h("p", belief.opening ? "Nothing can be compared yet: the first measurements set the scale." : "Nothing is known of this yet."), h("ul.keys")));
+  if ($("table").open) rows();
+}
+
+/** Arms on a line, or of which nobody knows where they lie: what is expected with what it may be off. */
+function flat({ values: list, best }) {
+  const places = across(arms);
+  const order = list.map((_, k) => k).sort(places ? (a, b) => places.x[a] - places.x[b] : (a, b) => (list[b] ?? -Infinity) - (list[a] ?? -Infinity));
+  const x = order.map((k, i) => (places ? places.x[k] : i + 1));
+  const series = [{ kind: "line", class: "line1", x, y: order.map((k) => list[k]), lead: true }];
+  const measured = order.map((k, i) => [k, i]).filter(([k]) => belief.counts?.[k]);
+  if (layer === "mean") series.unshift({ name: "two standard deviations", kind: "band", x, low: order.map((k) => bound(k, -2)), high: order.map((k) => bound(k, 2)) });
+  series.push({ name: "measured", kind: "dots", class: "dots2", r: 5, x: measured.map(([, i]) => x[i]), y: measured.map(([k]) => list[k]) });
+  show($("field"), chart({ title: LAYERS[layer][0], words: best === null ? "Nothing is known yet." : `Best so far: ${name(best)}.`, across: places ? arms.axes[0] : "sites, best first", up: now.unit ?? "",
+    series, mark: chosen === null ? null : x[order.indexOf(chosen)], heads: ["site", LAYERS[layer][0]], cells: order.map((k) => [name(k), text(list[k])]), picked: (i) => pick(order[i]), card: "" }));
+}
+const bound = (k, by) => (belief.mean[k] === null ? null : belief.mean[k] + by * (belief.deviation[k] ?? 0));
+
+function choices() {
+  const kinds = Object.keys(LAYERS).filter((key) => key !== "limit" || belief.limit?.some((v) => v !== null));
+  const pill = (key, words) => h("label", h("input", { type: "radio", name: "layer", value: key, checked: key === layer, onchange: () => { layer = key; history.replaceState(null, "", `#${hash()}`); draw(); say(`${words} is shown.`); } }), h("span", words));
+  show($("layers"), h("fieldset.pills", h("legend.unseen", "What the colours show"), kinds.map((key) => pill(key, LAYERS[key][0])), truth ? pill("truth", "The truth") : null));
+}
+
+const hash = () => new URLSearchParams({ ...(layer === "mean" ? {} : { layer }), ...(chosen === null ? {} : { arm: chosen }) }).toString();
+
+async function pick(k, { speak = true } = {}) {
+  chosen = k;
+  history.replaceState(null, "", `#${hash()}`);
+  draw();
+  if (speak) say(`${name(k)}: ${around(belief.mean[k], belief.deviation[k])}${unit()}, measured ${counted(belief.counts?.[k] ?? 0, "time")}.`);
+  await arm();
+}
+
+async function arm() {
+  if (chosen === null) { show($("arm"), h("h2", "Choose a site"), h("p.faint", "Tap a site on the map, or use the arrow keys, to see what was measured there and what is expected.")); return; }
+  const k = chosen;
+  const facts = [["Expected", `${around(belief.mean[k], belief.deviation[k])}${belief.mean[k] === null ? "" : unit()}`], ["Chance to be best", percent(belief.chance?.[k])], ["Measured", counted(belief.counts?.[k] ?? 0, "time")]];
+  const head = [h("h2", name(k)), h("p.faint", place(where(k))), h("dl.facts", facts.map(([term, value]) => [h("dt", term), h("dd", value)])),
+    h("p", h("a", { href: at(study) }, "Measure today"))];
+  const more = h("div", h("p.wait", "…"));
+  show($("arm"), head, more);
+  try {
+    const found = await get(here(`/arm/${k}`));
+    if (chosen === k) show(more, told(found), neighbours(found));
+  } catch (error) { complain(more, error, arm); }
+}
+
+function told(found) {
+  const list = found.trials.filter((one) => one.reward !== null);
+  if (!list.length) return [];
+  const before = ({ predicted: p }) => (p ? around(p.mean, p.deviation) : "–");
+  return [h("h3", "Measured, and what was expected before"), table(`Measured at ${found.name}`, ["Measured", "Expected", "When", "Who"],
+    list.map((one) => [exact(one.reward), before(one), h("span", { title: whole(one.told) }, when(one.told)), one.told_by ?? ""]))];
+}
+
+function neighbours(found) {
+  const list = found.neighbours ?? [];
+  if (!list.length) return [];
+  return [h("h3", "Tells of its neighbours"), h("ul.chips", list.slice(0, 6).map((one) => h("li", button([h("strong", one.name), ` ${percent(one.correlation)}`], () => pick(one.arm)))))];
+}
+
+let sort = { column: 1, down: true };
+function rows() {
+  const list = belief.mean.map((m, k) => [k, m, belief.deviation[k], belief.limit?.[k] ?? null, belief.counts?.[k] ?? 0, belief.chance?.[k] ?? null]);
+  const value = (row) => (sort.column === 0 ? name(row[0]) : row[sort.column]);
+  list.sort((a, b) => {
+    const [p, q] = [value(a), value(b)];
+    const order = p === null ? 1 : q === null ? -1 : typeof p === "string" ? p.localeCompare(q, undefined, { numeric: true }) : p - q;
+    return p === null || q === null ? order : sort.down ? -order : order;
+  });
+  const heads = ["Site", "Expected", "±", "Promise", "Measured", "Chance to be best"];
+  const found = table("Every site", heads, list.slice(0, 500).map(([k, m, d, l, n, c]) =>
+    [button(name(k), () => { pick(k); $("arm").scrollIntoView({ block: "nearest" }); }, ".plain"), number(m, 4), number(d, 2), number(l, 4), number(n), percent(c)]), [1, 2, 3, 4, 5]);
+  found.querySelectorAll("thead th").forEach((th, column) => {
+    th.setAttribute("aria-sort", column !== sort.column ? "none" : sort.down ? "descending" : "ascending");
+    th.replaceChildren(h("button", { type: "button", "data-key": `sort-${column}`, onclick: () => { sort = { column, down: column === sort.column ? !sort.down : column > 0 }; rows(); } }, heads[column]));
+  });
+  show($("table").lastElementChild, found, list.length > 500 ? h("p.faint", `The first 500 of ${number(list.length)}.`) : null);
+}
+
+const moments = new Map();
+const asOf = (sequence) => { // they never change
+  if (!moments.has(sequence)) moments.set(sequence, columns(here(`/belief?digits=5&at=${sequence}`)).catch((error) => { moments.delete(sequence); throw error; }));
+  return moments.get(sequence);
+};
+
+let moving = 0;
+async function move(k) {
+  const mark = ++moving;
+  step = k >= steps.length ? null : k;
+  words();
+  try {
+    const found = step === null ? await columns(here("/belief?digits=5")) : await asOf(steps[step].sequence);
+    if (mark !== moving) return;
+    belief = found;
+    draw();
+    ahead(k);
+  } catch (error) { complain($("legend"), error, () => move(k)); }
+}
+
+/** Fetch what lies beside the slider, so that the next step is there at once. */
+async function ahead(k) {
+  for (const next of [k - 1, k + 1, k - 2, k + 2, k + 3, k - 3]) {
+    if (steps[next] && !moments.has(steps[next].sequence)) { try { await asOf(steps[next].sequence); } catch { return; } }
+  }
+}
+
+function words() {
+  const output = $("moment");
+  if (!output) return;
+  const one = step === null ? null : steps[step];
+  const said = one === null ? `Now, after ${counted(steps.length, "entry", "entries")}` : `After ${step + 1} of ${steps.length}: ${one.name} ${exact(one.reward)}${unit()}${one.by ? `, ${one.by}` : ""} · ${whole(one.at)}`;
+  output.textContent = said;
+  $("slider").setAttribute("aria-valuetext", said);
+}
+
+function time() {
+  if (steps.length < 1) { show($("time")); return; }
+  const slider = h("input", { id: "slider", type: "range", min: 0, max: steps.length, step: 1, "aria-label": "Time" });
+  slider.value = step ?? steps.length;
+  slider.addEventListener("input", () => move(slider.valueAsNumber));
+  show($("time"), h("div.time", h("span.faint", "Start"), slider, button("Now", () => { slider.value = steps.length; move(steps.length); }, ".plain"), h("output#moment", { for: "slider" })));
+  words();
+}
+
+async function history_() {
+  const found = await get(here("/events?what=told,observed,amended,retracted&limit=10000"));
+  steps = found.events.filter((one) => ["told", "observed", "amended", "retracted"].includes(one.what));
+}
+
+async function load() {
+  try {
+    const [snapshot, fresh] = await Promise.all([get(here()), columns(here("/belief?digits=5"))]);
+    now = snapshot;
+    fixedEnds = { mean: ends(fresh.mean), limit: ends(fresh.limit ?? []), deviation: ends(fresh.deviation) };
+    if (step === null) belief = fresh;
+  } catch (error) {
+    heard(!error.lost);
+    if (belief) return;
+    throw error;
+  }
+  draw();
+  await history_().then(time, () => {});
+  if (chosen !== null) arm();
+}
+
+async function start() {
+  [arms, now] = await Promise.all([get(here(`/arms?offset=0&limit=${PAGE}`)), get(here())]);
+  if (arms.count > PAGE) arms = await columns(here("/arms"), arms.count);
+  arms.coordinates &&= arms.coordinates[0].map((_, k) => arms.coordinates.map((column) => column[k]));
+  belief = await columns(here("/belief?digits=5"));
+  const asked = new URLSearchParams(location.hash.slice(1));
+  if (asked.get("layer") in LAYERS) layer = asked.get("layer");
+  if (/^\d+$/.test(asked.get("arm") ?? "") && Number(asked.get("arm")) < arms.count) chosen = Number(asked.get("arm"));
+  field = new Field($("field"), arms, { picked: pick, label: `Map of ${study}` });
+  field.width = 0;
+  field.place();
+  choices();
+  await load();
+  arm();
+  $("table").addEventListener("toggle", () => { if ($("table").open) rows(); });
+  const person = await me();
+  if (person.demo === study) $("time").after(reveal());
+  follow(() => load());
+}
+
+const reveal = () => button("Show the truth", async (event) => {
+  try {
+    truth = (await get("/demo/truth")).mean;
+    LAYERS.truth = ["The truth", "truth", "viridis", "the truth"];
+    layer = "truth";
+    choices();
+    draw();
+    event.target.remove();
+  } catch (error) { complain($("legend"), error); }
+}, ".second");
+
+begin();
+filling($("field"), start);

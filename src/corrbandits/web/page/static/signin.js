@@ -1,0 +1,23 @@
+// Signing in: by a link, whose token stands after the # and so never reaches a server's log, or by typing it.
+
+import { Trouble, post, root } from "./api.js";
+import { $, h, show } from "./dom.js";
+
+async function enter(token) {
+  try {
+    await post("/session", { token });
+    const next = new URLSearchParams(location.search).get("next") ?? "";
+    location.replace(/^\/(?![/\\])/.test(next) ? next : `${root}/`);
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error;
+    show($("answer"), h("p.bad", error.message));
+    $("token").focus();
+  }
+}
+
+const given = location.hash.slice(1);
+if (given) {
+  history.replaceState(null, "", location.pathname + location.search);
+  enter(given);
+}
+$("signin").addEventListener("submit", (event) => { event.preventDefault(); enter($("token").value.trim()); });

@@ -1,0 +1,225 @@
+// Today: where to go next, what was measured there, and the list for the day.
+
+import { Trouble, at, get, here, key, post, signature, study } from "./api.js";
+import { $, button, h, say, show, table } from "./dom.js";
+import { entry } from "./entry.js";
+import { follow, heard } from "./live.js";
+import { ago, counted, exact, number, when, whole } from "./numbers.js";
+import { entries, flush, keep } from "./queue.js";
+import { begin, complain, filling, me } from "./shell.js";
+import { place, walked } from "./walk.js";
+
+let now = null; // the snapshot
+let person = { name: null, role: "tell", demo: null };
+let chosen = null; // the trial that somebody tapped
+let changing = null; // the trial whose reward is being changed
+const why = new Map();
+
+const own = () => person.name ?? signature() ?? null;
+const waits = (kind, trial) => entries().some((one) => one.study === study && one.trial === trial && one.kind === kind && !one.refused);
+const open = () => now.open.filter((trial) => !["tell", "cancel"].some((kind) => waits(kind, trial.trial)));
+const mine = () => walked(open().filter((trial) => !trial.by || trial.by === own()), now.last?.[0]?.coordinates);
+const others = () => open().filter((trial) => trial.by && trial.by !== own());
+const may = () => person.role !== "read";
+
+function reward(kind, trial, value) {
+  keep({ study, kind, trial: trial.trial, arm: trial.arm, name: trial.name, reward: value });
+  chosen = changing = null;
+  show($("saved"));
+  say(`${exact(value)} at ${trial.name} is kept, and being sent.`);
+  flush();
+  draw();
+  scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+}
+
+function act(kind, trial) {
+  keep({ study, kind, trial: trial.trial, arm: trial.arm, name: trial.name });
+  chosen = null;
+  flush();
+  draw();
+}
+
+const pin = ({ coordinates: c, arm }) => h("span.links", h("a", { href: `${at(study, "map")}#arm=${arm}` }, "Show on the map"),
+  c && "latitude" in c ? h("a", { href: `geo:${c.latitude},${c.longitude}` }, "Directions") : null);
+
+function reason(trial) {
+  const node = h("p.why", why.get(trial.trial));
+  if (!why.has(trial.trial)) {
+    get(here(`/explain/${trial.trial}`)).then((found) => { why.set(trial.trial, spoken(found.sentence)); node.textContent = why.get(trial.trial); }, () => {});
+  }
+  return node;
+}
+
+/** A sentence with its mean and deviation as the reader writes numbers. */
+const spoken = (words) => words.replace(/(-?[\d,.]+) ± ([\d,.]+)/, (_, mean, off) => `${number(Number(mean.replaceAll(",", "")), 4)} ± ${number(Number(off.replaceAll(",", "")), 2)}`);
+
+function lead() {
+  const list = mine();
+  const trial = open().find((one) => one.trial === chosen) ?? list[0];
+  if (!trial) return asking();
+  const whose = trial.by && trial.by !== own() ? `Asked for by ${trial.by}` : "Go here next";
+  return [h("p.kicker", whose), h("h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial),
+    may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", done: (value) => reward("tell", trial, value) }) : null,
+    may() ? h("div.row.under", demo(trial), button("Cannot be measured", () => act("cancel", trial), ".plain")) : null];
+}
+
+function demo(trial) {
+  if (person.demo !== study) return null;
+  return button("Tell me what grows here", async (event) => {
+    event.target.disabled = true;
+    try {
+      const found = await post("/demo/measure", { study, trial: trial.trial });
+      reward("tell", trial, found.reward);
+    } catch (error) { complain($("saved"), error); event.target.disabled = false; }
+  }, ".second");
+}
+
+const asked = { key: null, n: 0 }; // the same ask again, if nobody answered, is the same
+async function ask(n, event) {
+  const pressed = event.target.closest("form")?.querySelector("button") ?? event.target;
+  pressed.disabled = true;
+  if (asked.n !== n) Object.assign(asked, { key: key(), n });
+  try {
+    const found = await post(here("/ask"), { n, why: true }, { by: asked.key });
+    asked.n = 0;
+    for (const trial of found.trials) if (trial.why) why.set(trial.trial, spoken(trial.why));
+    await load();
+    const first = mine()[0];
+    say(first ? `Go to ${first.name}.` : "");
+    $("next").querySelector("input")?.focus({ preventScroll: true });
+  } catch (error) {
+    if (!(error instanceof Trouble)) throw error;
+    heard(!error.lost);
+    show($("saved"), h("div.notice.warn", { role: "alert" }, h("p", error.lost ? "Where to go next is worked out by the server, and there is no connection. For the field, ask for a list beforehand." : error.message)));
+  } finally { pressed.disabled = false; }
+}
+
+function asking() {
+  const past = now.rounds && now.t > now.rounds;
+  const few = Math.min(8, now.arms);
+  const count = h("input", { id: "sites", type: "number", inputmode: "numeric", min: 1, max: Math.min(now.arms, 200), value: few });
+  return [h("p.kicker", now.told ? `${counted(now.told, "measurement")} so far${now.rounds ? ` of ${number(now.rounds)}` : ""}` : "Nothing measured yet"),
+    h("h2.arm", past ? "The rounds are over" : "Where next?"),
+    now.best ? h("p.why", "Best so far: ", h("strong", now.best.name), `, ${number(now.best.mean, 4)} ± ${number(now.best.deviation, 2)}${now.unit ? ` ${now.unit}` : ""}.`) :
+      h("p.why", "The first sites lie far from each other, to see the whole field."),
+    may() ? h("button.main.wide", { type: "button", id: "one", onclick: (event) => ask(1, event) }, "Find the next site") : null,
+    may() ? h("form.list", { onsubmit: (event) => { event.preventDefault(); ask(Math.max(1, Math.trunc(count.valueAsNumber || 1)), event); } },
+      h("label", { for: "sites" }, "Or a list for the day:"), h("span.row", count, h("span", "sites"), h("button", { type: "submit" }, "Make the list"))) : null];
+}
+
+function row(trial, k, words) {
+  const current = $("next").dataset.trial === String(trial.trial);
+  return h("li", { class: current ? "current" : null }, h("button.pick", { type: "button", "aria-pressed": String(current), onclick: () => {
+    chosen = trial.trial;
+    draw();
+    $("next").scrollIntoView({ block: "nearest" });
+    $("next").querySelector("input")?.focus({ preventScroll: true });
+  } }, k === null ? null : h("span.order", { "aria-hidden": "true" }, k), h("span.grow", h("strong", trial.name), h("span.faint", words))));
+}
+
+function drawMine() {
+  const list = mine();
+  if (list.length < 2) return [];
+  return [h("div.head", h("h2#mine-title", `Your list: ${counted(list.length, "site")}`), button("Print", () => print(), ".plain.noprint")),
+    h("ol.trials.noprint", list.map((trial, k) => row(trial, k + 1, place(trial.coordinates)))),
+    h("div.paper", h("p", `${study} · ${whole(Date.now() / 1000)}`), table("The list for the day", ["", "Site", "Place", "Trial", `Measured${now.unit ? ` (${now.unit})` : ""}`, "Remarks"],
+      list.map((trial, k) => [k + 1, trial.name, place(trial.coordinates), trial.trial, "", ""])))];
+}
+
+function drawOthers() {
+  const list = others();
+  if (!list.length) return [];
+  return [h("h2#others-title", "With others"), h("ul.trials", list.map((trial) => row(trial, null, `${trial.by} · since ${when(trial.at)} (${ago(trial.at)})`)))];
+}
+
+function drawLast() {
+  const list = (now.last ?? []).filter((one) => !waits("retract", one.trial));
+  if (!list.length) return [];
+  const item = (one) => h("li.told", h("div.line", h("span.grow", h("strong", one.name), h("span.faint", `${one.by ? `${one.by} · ` : ""}${when(one.at)}`)),
+    h("span.value", exact(one.reward), now.unit ? h("span.unit", ` ${now.unit}`) : null),
+    may() && changing !== one.trial ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => { changing = one.trial; draw(); } }, "Change", h("span.unseen", ` ${exact(one.reward)} at ${one.name}`)) : null),
+  changing === one.trial ? [entry({ label: `What is right for ${one.name}?`, unit: now.unit, action: "Change", small: true, focus: true, done: (value) => reward("amend", one, value) }),
+    h("div.row", back(one), button("Leave it as it is", () => { changing = null; draw(); }, ".plain"))] : null);
+  return [h("h2#last-title", "Last entries"), h("ul.trials", list.map(item))];
+}
+
+const back = (one) => button(["Take back", h("span.unseen", ` ${exact(one.reward)} at ${one.name}`)], () => act("retract", one));
+
+let names = null;
+function drawElsewhere() {
+  if (!may()) return [];
+  const where = h("input", { id: "where", list: "names", autocomplete: "off", maxlength: 200 });
+  const field = entry({ label: "What was measured there?", unit: now.unit, action: "Save", small: true, done: (value) => {
+    const name = where.value.trim();
+    const k = names?.indexOf(name) ?? -1;
+    if (k < 0) { show(note, h("p.bad", name ? `There is no site called “${name}” here.` : "Say which site.")); where.focus(); return; }
+    reward("observe", { trial: null, arm: k, name }, value);
+  } });
+  const note = h("div.note", { "aria-live": "assertive" });
+  const more = h("details", h("summary", "Measured somewhere else?"), h("label", { for: "where" }, "Which site?"), where, h("datalist#names"), note, field);
+  more.addEventListener("toggle", async () => {
+    if (!more.open || names) return;
+    try {
+      const found = await get(here("/arms?limit=10000"));
+      names = found.names ?? Array.from({ length: now.arms }, (_, k) => String(k));
+      show($("names"), names.slice(0, 1000).map((name) => h("option", { value: name })));
+    } catch (error) { complain(note, error); }
+  });
+  return [more, person.signed_in ? h("p.faint", `Signed in as ${person.name}.`) : naming()];
+}
+
+function naming() {
+  const input = h("input", { id: "name", autocomplete: "name", maxlength: 60, value: signature() });
+  return h("details", h("summary", own() ? `You are ${own()}` : "Say who you are"), h("form", { onsubmit: (event) => {
+    event.preventDefault();
+    localStorage.setItem("name", input.value.trim());
+    load();
+  } }, h("label", { for: "name" }, "Your name, so that others see who measured"), h("span.row", input, h("button", { type: "submit" }, "Keep"))));
+}
+
+let drawn = "";
+function draw() {
+  if (!now) return;
+  const typing = $("next").querySelector("input[type=text]");
+  const trial = open().find((one) => one.trial === chosen) ?? mine()[0];
+  const shape = JSON.stringify([trial?.trial ?? null, trial?.by, now.told, now.t, now.best, own(), person.role]);
+  const held = typing?.value && $("next").dataset.trial === String(trial?.trial);
+  if (!held && shape !== drawn) { // never take away what somebody is typing
+    $("next").dataset.trial = trial?.trial ?? "";
+    show($("next"), lead());
+    drawn = shape;
+  }
+  show($("mine"), drawMine());
+  show($("others"), drawOthers());
+  if (!$("last").querySelector("input")?.value) show($("last"), drawLast());
+  if (!$("elsewhere").querySelector("details[open]")) show($("elsewhere"), drawElsewhere());
+}
+
+async function load() {
+  try {
+    [now, person] = await Promise.all([get(here()), me()]);
+    get(here("/standing")).then((found) => { now = { ...now, best: found.best }; draw(); }, () => {});
+  } catch (error) {
+    heard(!error.lost);
+    if (now) return;
+    throw error;
+  }
+  draw();
+}
+
+addEventListener("typed", draw);
+addEventListener("arrived", ({ detail: { entry: sent, done } }) => {
+  if (sent.study !== study) return;
+  const words = { tell: "Saved", observe: "Saved", amend: "Changed", retract: "Taken back", cancel: "Given back" }[sent.kind];
+  const value = sent.reward === undefined ? "" : `: ${exact(sent.reward)}${now?.unit ? ` ${now.unit}` : ""}`;
+  const odd = done?.surprise ? h("p", h("strong", "That is far from what all else says."), " If it was mistyped, change it below.") : null;
+  const again = sent.kind === "retract" ? h("p", `It counts no longer. To enter another for ${sent.name}, use “Measured somewhere else?”.`) : null;
+  const undo = ["tell", "observe"].includes(sent.kind) && done ? h("div.row", button("Undo", () => act("retract", { ...sent, trial: done.trial })), button("Change", () => { changing = done.trial; draw(); }, ".plain")) : null;
+  show($("saved"), h(odd ? "div.notice.warn" : "div.notice.good", h("p", h("strong", `${words}`), `${value} at ${sent.name}.`), odd, again, undo));
+  say(`${words}${value} at ${sent.name}.`);
+  load();
+});
+begin();
+filling($("next"), load);
+follow(() => load());
+setInterval(() => { if (now && !document.hidden) show($("others"), drawOthers()); }, 60_000);

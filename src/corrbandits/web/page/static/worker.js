@@ -1,0 +1,46 @@
+// Opens pages without a connection: their files are kept, and what was last shown of a study is shown again.
+// TOLD, where this is served and which files there are, stands before this text.
+
+const FILES = `files-${TOLD.version}`;
+const SEEN = "seen";
+const MOST = 60;
+
+addEventListener("install", (event) => {
+  event.waitUntil(caches.open(FILES).then((cache) => cache.addAll(TOLD.files)).then(() => skipWaiting()));
+});
+
+addEventListener("activate", (event) => {
+  const old = (name) => name.startsWith("files-") && name !== FILES;
+  event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name)))).then(() => clients.claim()));
+});
+
+async function remember(request, answer) {
+  const cache = await caches.open(SEEN);
+  await cache.put(request, answer);
+  const kept = await cache.keys();
+  if (kept.length > MOST) await cache.delete(kept[0]);
+}
+
+/** What the server says; what was last seen if it does not answer. */
+async function fresh(request, seconds) {
+  try {
+    const answer = await fetch(request, seconds ? { signal: AbortSignal.timeout(seconds * 1000) } : {});
+    if (answer.status === 200 && !answer.redirected) await remember(request, answer.clone());
+    if (answer.status === 401 || answer.status === 403) await caches.delete(SEEN);
+    return answer;
+  } catch (error) {
+    const kept = await caches.match(request, { cacheName: SEEN, ignoreVary: true });
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  const path = url.pathname.slice(TOLD.root.length);
+  if (request.method !== "GET" || url.origin !== location.origin) return;
+  if (path.startsWith("/static/")) event.respondWith(caches.match(request, { cacheName: FILES }).then((kept) => kept ?? fetch(request)));
+  else if (request.mode === "navigate" && (path === "/" || path === "/new" || path.startsWith("/s/"))) event.respondWith(fresh(request, 8));
+  else if (/^\/api\/v1\/(me$|studies($|\/[^/]+($|\/(arms|belief|standing|progress|explain)\b)))/.test(path) && !/[?&]at=/.test(url.search)) event.respondWith(fresh(request, 25));
+});

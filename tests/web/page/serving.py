@@ -1,0 +1,110 @@
+"""A server in a thread of the tests, and what its database holds."""
+
+import threading
+import time
+
+import numpy as np
+import uvicorn
+
+from corrbandits import Study
+from corrbandits.web.service.app import application
+from corrbandits.web.service.options import Options
+from corrbandits.web.service.running import Server as Listening
+from corrbandits.web.service.running import free_port
+
+PLACES = [(column, row) for row in range(4) for column in range(6)]
+
+
+def until(holds, seconds=15):
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+class Server:
+    """A server that can be stopped and started on the same port, over the same database."""
+
+    def __init__(self, path, **options):
+        self.database = str(path)
+        self.options = Options(self.database, port=free_port("127.0.0.1"), rate=1000.0, burst=2000, **options)
+        self.url = f"http://127.0.0.1:{self.options.port}{self.options.prefix}"
+        self.places = {f"{'ABCDEF'[c]}{r + 1}": (100 * c, 100 * r) for c, r in PLACES}
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def start(self):
+        app, service = application(self.options)
+        config = uvicorn.Config(app, port=self.options.port, log_level="error", access_log=False, ws="none")
+        self._server = Listening(config)
+        self._server.service = service
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.01)
+
+    def stop(self):
+        if self._server.service is not None:
+            self._server.service.live.end()
+        self._server.should_exit = True
+        self._thread.join(20)
+
+    def study(self, name, *, rewards=0, trials=0, by=None, unit=None):
+        """Create a meadow of 24 sites, with some rewards and some open trials."""
+        arms = {"name": list(self.places), "x": [x for x, _ in self.places.values()]}
+        arms["y"] = [y for _, y in self.places.values()]
+        self._create(name, arms, rewards, trials, by, unit, lambda arm: 26.0 + 2 * (arm % 6))
+
+    def scattered(self, name, rewards):
+        rng = np.random.default_rng(3)
+        arms = {"name": [f"site {k}" for k in range(20)], "latitude": (54 + rng.uniform(0, 0.02, 20)).tolist()}
+        arms["longitude"] = (10 + rng.uniform(0, 0.03, 20)).tolist()
+        self._create(name, arms, rewards, 2, "Ben", None, lambda arm: 20.0 + arm)
+
+    def line(self, name, rewards):
+        arms = {"name": [f"km {k}" for k in range(30)], "x": list(range(30))}
+        self._create(name, arms, rewards, 0, None, None, lambda arm: 10.0 + np.sin(arm / 4))
+
+    def nowhere(self, name, rewards):
+        self._create(name, {"name": [f"price {k}" for k in range(6)]}, rewards, 0, None, None, lambda arm: 3.0 + arm)
+
+    def large(self, name, side, rewards):
+        arms = {"x": [k % side for k in range(side**2)], "y": [k // side for k in range(side**2)]}
+        self._create(name, arms, rewards, 0, None, None, lambda arm: 10 + np.sin(arm / 90), spread=True)
+
+    def _create(self, name, arms, rewards, trials, by, unit, truth, spread=False):
+        rng = np.random.default_rng(0)
+        with Study.create(self.database, name, arms=arms, rounds=40, unit=unit, by=by) as study:
+            for k in range(rewards):
+                arm = int(rng.integers(study.arms.count)) if spread else study.ask().arm
+                value = round(float(truth(arm) + 0.7 * rng.standard_normal()), 1)
+                if spread:
+                    study.observe(arm, value, key=f"k{k}")
+                else:
+                    study.tell(k + 1, value)
+            if trials:
+                study.ask(trials)
+
+    def told(self, name):
+        """Return the rewards that count, by trial."""
+        with Study.open(self.database, name) as study:
+            now = study.snapshot()
+            return {t.number: now.reward(t) for t in now.trials if now.reward(t) is not None}
+
+    def open(self, name):
+        with Study.open(self.database, name) as study:
+            return [trial.number for trial in study.open_trials]
+
+    def tell(self, name, trial, reward):
+        with Study.open(self.database, name) as study:
+            study.tell(trial, reward)
+
+    def prior(self, name):
+        with Study.open(self.database, name) as study:
+            return study.snapshot().prior.in_words()

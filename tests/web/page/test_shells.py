@@ -1,0 +1,57 @@
+"""The shells and the files they load: escaped, small, without inline script or style, for good."""
+
+import gzip
+import re
+
+import pytest
+
+from corrbandits.web.page import pages
+
+NASTY = '"><script>alert(1)</script>'
+VIEWS = ("today", "map", "progress", "history")
+
+
+@pytest.mark.parametrize("template", VIEWS)
+def test_the_name_of_a_study_is_escaped(template):
+    shown = pages.rendered(template, "", title="x", view="", study=NASTY)
+    assert "<script>alert" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+@pytest.mark.parametrize("template", [*VIEWS, "studies", "new", "signin"])
+def test_shells_hold_no_script_and_no_style(template):
+    view = "" if template in VIEWS else None
+    shown = pages.rendered(template, "/field", title="x", view=view, study="meadow" if template in VIEWS else None)
+    assert re.findall(r"<script(?![^>]*\bsrc=)", shown) == []
+    assert re.findall(r"<style|\sstyle=|\son\w+=|javascript:", shown) == []
+    assert f'src="/field/static/{pages.version()}/{template}.js"' in shown
+
+
+def test_every_address_in_a_file_is_ours():
+    for name, content in pages.files().items():
+        found = set(re.findall(r"https?://[^\s\"')]+", content.decode()))
+        assert found <= {"http://www.w3.org/2000/svg"}, name
+
+
+def loaded(name, seen):
+    """Return the scripts that a script loads, and itself."""
+    if name not in seen:
+        seen.add(name)
+        for other in re.findall(r'from "\./([\w.]+)"', pages.files()[name].decode()):
+            loaded(other, seen)
+    return seen
+
+
+@pytest.mark.parametrize("template", [*VIEWS, "studies", "new", "signin"])
+def test_a_view_loads_less_than_60_kb_of_script(template):
+    assert sum(len(pages.files()[name]) for name in loaded(f"{template}.js", set())) < 60_000
+
+
+def test_all_scripts_together_are_sent_in_less_than_45_kb():
+    scripts = [content for name, content in pages.files().items() if name.endswith(".js")]
+    assert sum(len(gzip.compress(content)) for content in scripts) < 45_000
+
+
+def test_each_script_is_loaded_by_some_view():
+    every = set().union(*(loaded(f"{view}.js", set()) for view in (*VIEWS, "studies", "new", "signin")))
+    assert every | {pages.WORKER} == {name for name in pages.files() if name.endswith(".js")}

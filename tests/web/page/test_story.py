@@ -1,0 +1,216 @@
+"""The page as people use it: a day in the field, from a messy file to the history."""
+
+import itertools
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+MESSY = "\ufeffPlot;COL;Row;Soil\r\n" + "".join(
+    f"{'ABCDEF'[c]}{r + 1};{c},0;{r},0;{'sand' if c < 3 else 'clay'}\r\n" for r in range(4) for c in range(6)
+)
+
+
+def begin(page, name="meadow", rounds="40", text=MESSY):
+    page.set_input_files("#file", files=[{"name": f"{name}.csv", "mimeType": "text/csv", "buffer": text.encode()}])
+    expect(page.locator("#preview")).to_contain_text("24 sites")
+    page.get_by_label("How many measurements in all?").fill(rounds)
+    page.get_by_label("In which unit?").fill("kg")
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+
+
+def measured(page, typed):
+    page.get_by_label("What did you measure?").fill(typed)
+    page.get_by_role("button", name="Save", exact=True).first.click()
+
+
+def test_a_day_in_the_field(visit, server):
+    anna = visit("/new")
+    begin(anna)
+    assert anna.url.endswith("/s/meadow/")
+
+    anna.get_by_role("button", name="Find the next site").click()
+    site = anna.locator("h2.arm")
+    expect(anna.locator("p.kicker")).to_have_text("Go here next")
+    expect(anna.locator("p.why")).to_contain_text("middle")
+    first = site.inner_text()
+
+    measured(anna, "31,2")
+    expect(anna.locator("#saved")).to_contain_text(f"Saved: 31.2 kg at {first}")
+    expect(anna.locator("#last")).to_contain_text("31.2 kg")
+
+    for value in ("28.4", "35", "30,5", "33.1", "29"):
+        anna.get_by_role("button", name="Find the next site").click()
+        expect(anna.locator("p.kicker")).to_have_text("Go here next")
+        measured(anna, value)
+        expect(anna.locator("#saved")).to_contain_text("Saved")
+        expect(anna.get_by_role("button", name="Find the next site")).to_be_visible()
+
+    told = server.told("meadow")
+    assert sorted(told.values()) == [28.4, 29.0, 30.5, 31.2, 33.1, 35.0]
+
+
+def test_an_ambiguous_number_is_asked_back(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/")
+    measured(page, "1,234")
+    expect(page.locator("#next")).to_contain_text("can be read in two ways")
+    assert server.told("meadow") == {}
+    page.get_by_role("button", name=re.compile("a whole number")).click()
+    expect(page.locator("#saved")).to_contain_text("Saved: 1,234")
+    assert server.told("meadow") == {1: 1234.0}
+
+
+def test_a_second_person_sees_a_reward_within_a_second(visit, server):
+    server.study("meadow", rewards=6, trials=1)
+    anna, ben = visit("/s/meadow/"), visit("/s/meadow/map", width=1200, height=800)
+    expect(ben.locator("svg.map")).to_be_visible()
+    expect(ben.locator("#state")).to_have_text("Live")
+    before = fills(ben)
+    measured(anna, "44")
+    expect(anna.locator("#saved")).to_contain_text("Saved")
+    expect(ben.locator("#moment")).to_contain_text("after 7 entries", timeout=1500)
+    assert fills(ben) != before
+
+
+def fills(page):
+    """Return which cells have which colour."""
+    return page.eval_on_selector_all("svg.map > path", "nodes => nodes.map((n) => n.getAttribute('d'))")
+
+
+def test_what_others_do_is_seen_with_their_names(visit, server):
+    server.study("meadow", trials=2, by="Ben")
+    page = visit("/s/meadow/")
+    expect(page.locator("#others")).to_contain_text("Ben · since")
+    page.locator("#others button").first.click()
+    expect(page.locator("p.kicker")).to_have_text("Asked for by Ben")
+
+
+def test_the_last_entry_is_changed_and_taken_back(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/")
+    measured(page, "13.2")
+    last = page.locator("#last")
+    last.get_by_role("button", name="Change 13.2").click()
+    last.get_by_label(re.compile("What is right")).fill("31,2")
+    last.get_by_role("button", name="Change", exact=True).click()
+    expect(page.locator("#saved")).to_contain_text("Changed: 31.2")
+    assert server.told("meadow") == {1: 31.2}
+    expect(last).to_contain_text("31.2")
+    last.get_by_role("button", name="Change 31.2").click()
+    last.get_by_role("button", name="Take back 31.2").click()
+    expect(page.locator("#saved")).to_contain_text("Taken back")
+    assert server.told("meadow") == {}
+
+
+def test_a_list_for_the_day_is_in_an_order_to_walk_and_printable(visit, server):
+    server.study("meadow", rewards=6)
+    page = visit("/s/meadow/")
+    page.get_by_label("Or a list for the day").fill("5")
+    page.get_by_role("button", name="Make the list").click()
+    rows = page.locator("#mine ol li")
+    expect(rows).to_have_count(5)
+    names = rows.locator("strong").all_inner_texts()
+    assert len(set(names)) == 5
+    assert length(server, names) <= 1.3 * min(length(server, order) for order in itertools.permutations(names))
+    page.emulate_media(media="print")
+    expect(page.locator(".paper table")).to_be_visible()
+    expect(page.locator(".paper tbody tr")).to_have_count(5)
+    expect(page.locator(".views")).to_be_hidden()
+
+
+def length(server, names):
+    where = [server.places[name] for name in names]
+    return sum(((a - c) ** 2 + (b - d) ** 2) ** 0.5 for (a, b), (c, d) in itertools.pairwise(where))
+
+
+def test_a_measurement_that_nobody_asked_for_is_entered_by_name(visit, server):
+    server.study("meadow")
+    page = visit("/s/meadow/")
+    page.get_by_text("Measured somewhere else?").click()
+    page.get_by_label("Which site?").fill("Z9")
+    page.get_by_label("What was measured there?").fill("30")
+    page.locator("#elsewhere").get_by_role("button", name="Save").click()
+    expect(page.locator("#elsewhere")).to_contain_text("no site called")
+    page.get_by_label("Which site?").fill("B2")
+    page.get_by_label("What was measured there?").fill("30")
+    page.locator("#elsewhere").get_by_role("button", name="Save").click()
+    expect(page.locator("#saved")).to_contain_text("Saved: 30 at B2")
+
+
+def test_a_trial_that_cannot_be_measured_is_given_back(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/")
+    page.get_by_role("button", name="Cannot be measured").click()
+    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+    assert server.open("meadow") == []
+
+
+@pytest.mark.parametrize("name", ["a/b", "50 % & more?", "grün #1", "x/map", "<b>"])
+def test_a_study_may_have_any_name(visit, server, name):
+    from urllib.parse import quote
+
+    server.study(name, rewards=5, trials=1)
+    page = visit("/")
+    page.locator(".studies a").filter(has_text=name).click()
+    expect(page.locator("p.which")).to_have_text(name)
+    expect(page.get_by_label("What did you measure?")).to_be_visible()
+    for view in ("Map", "Progress", "History"):
+        page.get_by_role("link", name=view, exact=True).click()
+        expect(page.locator("p.which")).to_have_text(name)
+        assert page.url.partition("#")[0].endswith(f"/s/{quote(name, safe='')}/{view.lower()}".replace("%20", "%20"))
+
+
+def test_problems_of_a_file_are_named_by_row_and_column(visit, server):
+    page = visit("/new")
+    text = "name,x,y\nA,1,2\nB,one,3\nC,4,5\n"
+    page.set_input_files("#file", files=[{"name": "bad.csv", "mimeType": "text/csv", "buffer": text.encode()}])
+    expect(page.locator("#preview")).to_contain_text("row 3")
+    expect(page.locator("#preview")).to_contain_text("column x")
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.locator("#answer")).to_contain_text("Put the file right first")
+
+
+def test_what_is_known_is_drawn_at_once_and_told(visit, server):
+    page = visit("/new", width=1200, height=800)
+    page.set_input_files("#file", files=[{"name": "known.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}])
+    expect(page.locator("#preview")).to_contain_text("24 sites")
+    page.get_by_text("What do you know already?").click()
+    page.get_by_label("two sites in three between").fill("25")
+    page.get_by_label("and", exact=True).fill("35,0")
+    page.get_by_label("How far one site tells of another").nth(1).fill("70")
+    surfaces = page.locator(".surfaces svg")
+    expect(surfaces).to_have_count(3)
+    before = surfaces.first.inner_html()
+    page.get_by_label("How far one site tells of another").nth(1).fill("20")
+    assert surfaces.first.inner_html() != before
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+    assert "told mean 25 to 35, deviation 2.5 to 10, length" in server.prior("known")
+
+
+def test_the_history_is_filtered_and_downloaded(visit, server):
+    server.study("meadow", rewards=6, trials=2, by="Ben")
+    page = visit("/s/meadow/history", width=1200, height=800)
+    rows = page.locator("#events tbody tr")
+    expect(rows).to_have_count(1 + 8 + 6)
+    page.get_by_role("combobox", name="What").select_option("told")
+    expect(rows).to_have_count(6)
+    expect(page.locator("#count")).to_have_text("6 of 15 events")
+    page.get_by_role("combobox", name="What").select_option("")
+    page.get_by_label("Search").fill("study begun")
+    expect(rows).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    text = download.value.path().read_text()
+    assert len(text.splitlines()) == 16
+
+
+def test_progress_says_what_was_found_and_what_stopping_costs(visit, server):
+    server.study("meadow", rewards=12)
+    page = visit("/s/meadow/progress", width=1200, height=800)
+    expect(page.locator("#where")).to_contain_text("chance that no site is better", timeout=30_000)
+    expect(page.locator("#where")).to_contain_text("if you stopped now")
+    expect(page.locator("#charts svg[role=img]").first).to_be_visible()
+    expect(page.locator("#learnt")).to_contain_text("One measurement scatters by")

@@ -54,7 +54,7 @@ def visit(browser, server):
     """Return a function that opens a page as a new person; every error in a console fails the test."""
     contexts, errors = [], []
 
-    def opened(path="/", *, width=360, height=780, allow=(), **given):
+    def opened(path="/", *, of=server, width=360, height=780, allow=(), **given):
         settings = {"locale": "en-GB", "timezone_id": "Europe/Berlin", "service_workers": "block"} | given
         context = browser.new_context(viewport={"width": width, "height": height}, **settings)
         context.set_default_timeout(15_000)
@@ -63,7 +63,7 @@ def visit(browser, server):
         fits = lambda text: any(part in text for part in allow)  # noqa: E731
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" and not fits(m.text) else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(server.url + path)
+        page.goto(of.url + path)
         return page
 
     yield opened

@@ -26,9 +26,10 @@ def until(holds, seconds=15):
 class Server:
     """A server that can be stopped and started on the same port, over the same database."""
 
-    def __init__(self, path, **options):
-        self.database = str(path)
-        self.options = Options(self.database, port=free_port("127.0.0.1"), rate=1000.0, burst=2000, **options)
+    def __init__(self, path, prefix=None, **options):
+        self.database, port = str(path), free_port("127.0.0.1")
+        proxy = None if prefix is None else f"http://127.0.0.1:{port}{prefix}"
+        self.options = Options(self.database, port=port, rate=1000.0, burst=2000, proxy=proxy, **options)
         self.url = f"http://127.0.0.1:{self.options.port}{self.options.prefix}"
         self.places = {f"{'ABCDEF'[c]}{r + 1}": (100 * c, 100 * r) for c, r in PLACES}
 

@@ -18,7 +18,7 @@ def test_layers_are_switched_and_a_legend_says_what_is_shown(visit, server):
     seen = {str(cells(page))}
     for name, words in (
         ("Uncertainty", "how far off"),
-        ("Chance to be best", "chance"),
+        ("Chance", "chance to be best"),
         ("Measured", "times measured"),
     ):
         page.get_by_role("radio", name=name).check(force=True)

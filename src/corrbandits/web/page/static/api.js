@@ -60,10 +60,10 @@ export async function get(path, seconds = 30) {
 }
 
 /** Write, as JSON or as text of a type; the same with the same key is done once. */
-export async function post(path, body, { by = key(), type = "application/json", seconds = 60 } = {}) {
+export async function post(path, body, { by = key(), type = "application/json", seconds = 60, method = "POST" } = {}) {
   const headers = { "content-type": type, "idempotency-key": by, "corrbandits-page": "1" };
   const sent = type === "application/json" ? JSON.stringify(body ?? {}) : body;
-  const answer = await call(path, { method: "POST", headers, body: sent }, seconds);
+  const answer = await call(path, { method, headers, body: sent }, seconds);
   if (!answer.ok) throw await trouble(answer);
   return answer.status === 204 ? null : answer.json();
 }

@@ -16,7 +16,7 @@ const LAYERS = {
   mean: ["Expected", "mean", "viridis", "expected"],
   deviation: ["Uncertainty", "deviation", "cividis", "how far off that may be (±)"],
   limit: ["Promise", "limit", "viridis", "what the rule compares by"],
-  chance: ["Chance to be best", "chance", "viridis", "chance to be best"],
+  chance: ["Chance", "chance", "viridis", "chance to be best"],
   counts: ["Measured", "counts", "cividis", "times measured"],
 };
 
@@ -47,7 +47,7 @@ async function columns(path, first) {
   return found;
 }
 
-const values = () => (truth && layer === "truth" ? truth : belief[LAYERS[layer][1]] ?? belief.mean.map(() => null));
+const values = () => (layer === "truth" ? truth : belief[LAYERS[layer][1]] ?? belief.mean.map(() => null));
 
 function shown() {
   const list = values();
@@ -72,7 +72,7 @@ function draw() {
   const known = given.values.some((v) => v !== null);
   if (!field.plan.x) show($("legend"));
   else show($("legend"), known ? legend({ title: `${LAYERS[layer]?.[3] ?? "the truth"}${["mean", "deviation", "limit", "truth"].includes(layer) && now.unit ? `, ${now.unit}` : ""}`, ...given, unknown: given.values.some((v) => v === null), signs: signs.filter(([sign]) => there[sign]) }) :
-    h("div.legend", h("p", belief.opening ? "Nothing can be compared yet: the first measurements set the scale." : "Nothing is known of this yet."), h("ul.keys")));
+    h("div.legend", h("p", belief.waiting ? "Working out what is believed …" : belief.opening ? "Nothing can be compared yet: the first measurements set the scale." : "Nothing is known of this yet."), h("ul.keys")));
   if ($("table").open) rows();
 }
 
@@ -93,7 +93,7 @@ const bound = (k, by) => (belief.mean[k] === null ? null : belief.mean[k] + by *
 function choices() {
   const kinds = Object.keys(LAYERS).filter((key) => key !== "limit" || belief.limit?.some((v) => v !== null));
   const pill = (key, words) => h("label", h("input", { type: "radio", name: "layer", value: key, checked: key === layer, onchange: () => { layer = key; history.replaceState(null, "", `#${hash()}`); draw(); say(`${words} is shown.`); } }), h("span", words));
-  show($("layers"), h("fieldset.pills", h("legend.unseen", "What the colours show"), kinds.map((key) => pill(key, LAYERS[key][0])), truth ? pill("truth", "The truth") : null));
+  show($("layers"), h("fieldset.pills", h("legend.unseen", "What the colours show"), kinds.map((key) => pill(key, LAYERS[key][0]))));
 }
 
 const hash = () => new URLSearchParams({ ...(layer === "mean" ? {} : { layer }), ...(chosen === null ? {} : { arm: chosen }) }).toString();
@@ -211,7 +211,7 @@ async function load() {
     if (step === null) belief = fresh;
   } catch (error) {
     heard(!error.lost);
-    if (belief) return;
+    if (belief && !belief.waiting) return;
     throw error;
   }
   draw();
@@ -223,20 +223,27 @@ async function start() {
   [arms, now] = await Promise.all([get(here(`/arms?offset=0&limit=${PAGE}`)), get(here())]);
   if (arms.count > PAGE) arms = await columns(here("/arms"), arms.count);
   arms.coordinates &&= arms.coordinates[0].map((_, k) => arms.coordinates.map((column) => column[k]));
-  belief = await columns(here("/belief?digits=5"));
   const asked = new URLSearchParams(location.hash.slice(1));
   if (asked.get("layer") in LAYERS) layer = asked.get("layer");
   if (/^\d+$/.test(asked.get("arm") ?? "") && Number(asked.get("arm")) < arms.count) chosen = Number(asked.get("arm"));
   field = new Field($("field"), arms, { picked: pick, label: `Map of ${study}` });
-  field.width = 0;
   field.place();
+  blank();
   choices();
-  await load();
   arm();
+  await load();
+  choices();
   $("table").addEventListener("toggle", () => { if ($("table").open) rows(); });
   const person = await me();
   if (person.demo === study) $("time").after(reveal());
   follow(() => load());
+}
+
+/** The sites, before anything is known of them: working out what is believed may take seconds where they are many. */
+function blank() {
+  const nothing = Array(arms.count).fill(null);
+  belief = { mean: nothing, deviation: nothing, counts: nothing, open: now.open.map((one) => one.arm), waiting: true };
+  draw();
 }
 
 const reveal = () => button("Show the truth", async (event) => {

@@ -1,6 +1,6 @@
 // Today: where to go next, what was measured there, and the list for the day.
 
-import { Trouble, at, get, here, key, post, signature, study } from "./api.js";
+import { Trouble, at, get, here, key, post, root, signature, study } from "./api.js";
 import { $, button, h, say, show, table } from "./dom.js";
 import { entry } from "./entry.js";
 import { follow, heard } from "./live.js";
@@ -100,7 +100,8 @@ function asking() {
   const count = h("input", { id: "sites", type: "number", inputmode: "numeric", min: 1, max: Math.min(now.arms, 200), value: few });
   return [h("p.kicker", now.told ? `${counted(now.told, "measurement")} so far${now.rounds ? ` of ${number(now.rounds)}` : ""}` : "Nothing measured yet"),
     h("h2.arm", past ? "The rounds are over" : "Where next?"),
-    now.best ? h("p.why", "Best so far: ", h("strong", now.best.name), `, ${number(now.best.mean, 4)} ± ${number(now.best.deviation, 2)}${now.unit ? ` ${now.unit}` : ""}.`) :
+    person.demo === study && !now.told ? h("p.why", `A field to play with: ${number(now.arms)} plots, of which some bring far more than others. You may measure ${number(now.rounds)} times. Which plot is best?`) :
+      now.best ? h("p.why", "Best so far: ", h("strong", now.best.name), `, ${number(now.best.mean, 4)} ± ${number(now.best.deviation, 2)}${now.unit ? ` ${now.unit}` : ""}.`) :
       h("p.why", "The first sites lie far from each other, to see the whole field."),
     may() ? h("button.main.wide", { type: "button", id: "one", onclick: (event) => ask(1, event) }, "Find the next site") : null,
     may() ? h("form.list", { onsubmit: (event) => { event.preventDefault(); ask(Math.max(1, Math.trunc(count.valueAsNumber || 1)), event); } },
@@ -165,7 +166,13 @@ function drawElsewhere() {
       show($("names"), names.slice(0, 1000).map((name) => h("option", { value: name })));
     } catch (error) { complain(note, error); }
   });
-  return [more, person.signed_in ? h("p.faint", `Signed in as ${person.name}.`) : naming()];
+  return [more, person.signed_in ? h("p", `Signed in as ${person.name}. `, button("Sign out", leave, ".plain")) : naming()];
+}
+
+async function leave() {
+  await post("/session", null, { method: "DELETE" });
+  await globalThis.caches?.delete("seen");
+  location.assign(`${root}/signin`);
 }
 
 function naming() {
@@ -173,7 +180,8 @@ function naming() {
   return h("details", h("summary", own() ? `You are ${own()}` : "Say who you are"), h("form", { onsubmit: (event) => {
     event.preventDefault();
     localStorage.setItem("name", input.value.trim());
-    load();
+    event.target.closest("details").open = false;
+    draw();
   } }, h("label", { for: "name" }, "Your name, so that others see who measured"), h("span.row", input, h("button", { type: "submit" }, "Keep"))));
 }
 

@@ -16,7 +16,7 @@ import corrbandits
 from tests.support import ROOT
 
 UV = Path(sys.executable).with_name("uv")
-EXTRAS = ("distributed", "postgres", "gymnasium", "optuna")
+EXTRAS = ("distributed", "postgres", "gymnasium", "optuna", "service")
 EXPERIMENT = """
 [arms]
 grid = [3, 3]
@@ -154,10 +154,13 @@ def test_the_wheel_works_beside_what_it_says_it_needs_and_nothing_else(bare):
         "    except ImportError as error: print(error)\n"
         "try: cb.Study.list('postgresql://127.0.0.1/none')\n"
         "except ImportError as error: print(error)\n"
+        "from corrbandits.cli.serve import serve\n"
+        "try: serve()\n"
+        "except ImportError as error: print(error)\n"
     )
     missing = bare.run("python", "-c", code).splitlines()
-    assert len(missing) == 3
-    for message, extra in zip(missing, ("gymnasium", "optuna", "postgres"), strict=True):
+    assert len(missing) == 4
+    for message, extra in zip(missing, ("gymnasium", "optuna", "postgres", "service"), strict=True):
         assert f"pip install '.[{extra}]'" in message
 
 
@@ -166,6 +169,11 @@ def test_the_extras_bring_what_the_adapters_need(built, tmp_path):
     assert set(about.get_all("Provides-Extra")) == set(EXTRAS)
     full = Installed(tmp_path, *built.glob("*.whl"), *EXTRAS)
     code = (
-        "import corrbandits as cb, psycopg, distributed; print(cb.adapters.BanditEnv, cb.adapters.CorrelatedUCLSampler)"
+        "import corrbandits as cb, psycopg, distributed; print(cb.adapters.BanditEnv, cb.adapters.CorrelatedUCLSampler)\n"
+        "from corrbandits.web.service.app import application\n"
+        "from corrbandits.web.page.pages import files\n"
+        "print(len(files()), 'files of the page')"
     )
-    assert "CorrelatedUCLSampler" in full.run("python", "-c", code)
+    said = full.run("python", "-c", code)
+    assert "CorrelatedUCLSampler" in said
+    assert int(said.split()[-5]) > 10

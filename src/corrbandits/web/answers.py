@@ -84,19 +84,21 @@ def allowed_of(allowed: Any) -> Any:
     ]  # fmt: skip
 
 
-def alternative_of(data: Data | None) -> Alternative | None:
-    """Return an arm at the moment of a choice."""
+def alternative_of(data: Data | None, unknown: float | None) -> Alternative | None:
+    """Return an arm at the moment of a choice; `unknown` is the limit of one of which nothing was known."""
     if data is None:
         return None
     deviation = math.inf if data["deviation"] is None else data["deviation"]
-    return Alternative(data["arm"], data["name"], data["mean"], deviation, data["limit"])
+    limit = unknown if data["limit"] is None else data["limit"]
+    return Alternative(data["arm"], data["name"], data["mean"], deviation, limit)
 
 
 def explanation_of(data: Data) -> Explanation:
     """Return why an arm was chosen."""
     names = ("trial", "t", "rank", "mean_rank", "initial", "replayed", "tied", "opening", "history")
     rest: dict[str, Any] = {name: data[name] for name in names}
-    chosen, second = (alternative_of(data[name]) for name in ("chosen", "runner_up"))
+    unknown = None if data["rank"] is None else math.inf if data["goal"] == "max" else -math.inf
+    chosen, second = (alternative_of(data[name], unknown) for name in ("chosen", "runner_up"))
     assert chosen is not None
     return Explanation(chosen=chosen, runner_up=second, open=tuple(data["open"]), **rest)
 

@@ -69,6 +69,10 @@ class Transport:
         with self._lock:
             self._drop()
 
+    def __del__(self) -> None:
+        if "_kept" in self.__dict__:
+            self._drop()
+
     def _made(self, method: str, path: str, body: bytes | None, key: str | None) -> bytes:
         """Return what is answered; asked again, for as long as patience lasts, where the server was not reached."""
         until, pause = time.monotonic() + self._patience, 0.05

@@ -156,7 +156,14 @@ def explanation(snapshot: Snapshot, found: Explanation) -> Data:
     """Return why an arm was chosen, as data and in words."""
     from dataclasses import asdict
 
-    return {"study": snapshot.name, **asdict(found), "sentence": sentence(found, snapshot), "text": str(found)}
+    goal = snapshot.settings.goal
+    return {
+        "study": snapshot.name,
+        "goal": goal,
+        **asdict(found),
+        "sentence": sentence(found, snapshot),
+        "text": str(found),
+    }
 
 
 def sentence(found: Explanation, snapshot: Snapshot) -> str:

@@ -40,15 +40,24 @@ class Live:
         self._shelf, self._work, self._most = shelf, work, most
         self._watches: dict[str, Watch] = {}
         self.ending = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def watchers(self) -> int:
         """How many watch."""
         return sum(watch.watchers for watch in self._watches.values())
 
+    def refuse_more(self) -> None:
+        """Refuse one who would watch, if as many do as may."""
+        if self.watchers >= self._most:
+            raise Problem(503, f"{self._most} watch already. Ask for the study now and then instead.")
+
     def end(self) -> None:
-        """Let all streams end: the server is about to."""
-        self.ending.set()
+        """Let all streams end, because the server is about to; from any thread."""
+        if self._loop is None or self._loop.is_closed():
+            self.ending.set()
+        else:
+            self._loop.call_soon_threadsafe(self.ending.set)
 
     async def written(self, name: str, sequence: int) -> None:
         """Tell who watches a study that it has so many events now."""
@@ -57,8 +66,7 @@ class Live:
 
     async def stream(self, name: str, last: int | None, still: Callable[[], bool]) -> AsyncIterator[str]:
         """Yield, as server-sent events, how many events a study has: now, and whenever there are more."""
-        if self.watchers >= self._most:
-            raise Problem(503, f"{self._most} watch already. Ask for the study now and then instead.")
+        self._loop = asyncio.get_running_loop()
         watch = self._watches.setdefault(name, Watch())
         watch.watchers += 1
         try:

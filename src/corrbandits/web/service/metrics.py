@@ -37,7 +37,7 @@ class Metrics:
 
     def done(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request that was answered."""
-        route = getattr(scope.get("route"), "path", "other")
+        route = getattr(scope.get("route"), "path", "other").replace(":study", "")
         self._requests[scope["method"][:10], route, status] += 1
         if not route.endswith("/live"):
             self._times[route][bisect_left(BOUNDS, seconds)] += 1

@@ -19,8 +19,10 @@ class Options:
     TLS. `rate` is how many requests a second one person may make, `burst` how many at once, `seconds` how long one may
     take.
 
-    >>> Options("survey.db").open, Options("survey.db", proxy="https://field.example.org/bandits").prefix
-    (True, '/bandits')
+    >>> Options("survey.db").open
+    True
+    >>> Options("survey.db", proxy="https://field.example.org/bandits", tokens=Path("tokens")).prefix
+    '/bandits'
     """
 
     database: str

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable
 from types import FrameType
 from typing import final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from corrbandits.web.service.app import application
 from corrbandits.web.service.common import Service
@@ -24,10 +26,14 @@ class Server(uvicorn.Server):
     service: Service | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop taking requests; those that are going on end by themselves, streams now."""
+        """Stop taking requests; those that are going on end by themselves, streams now.
+
+        Unlike uvicorn's own, the signal is not raised once more at the end: having stopped is no failure.
+        """
         if self.service is not None:
             self.service.live.end()
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def free_port(host: str) -> int:
@@ -41,24 +47,31 @@ def serve(options: Options, said: Callable[[str], None]) -> None:
     with _socket(options) as listening:
         app, service = application(options)
         said(service.place)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            date_header=True,
-            timeout_keep_alive=30,
-            timeout_graceful_shutdown=GRACE,
-            limit_concurrency=1_000,
-            h11_max_incomplete_event_size=1 << 16,
-            ssl_certfile=None if options.certificate is None else str(options.certificate),
-            ssl_keyfile=None if options.key is None else str(options.key),
-            ws="none",
-        )
-        server = Server(config)
-        server.service = service
-        server.run(sockets=[listening])
+        prepared(app, service).run(sockets=[listening])
+
+
+def prepared(app: ASGIApp, service: Service) -> Server:
+    """Return the server of an application, ready to run."""
+    options = service.options
+    config = uvicorn.Config(
+        app,
+        host=options.host,
+        port=options.port,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=GRACE,
+        limit_concurrency=1_000,
+        h11_max_incomplete_event_size=1 << 16,
+        ssl_certfile=None if options.certificate is None else str(options.certificate),
+        ssl_keyfile=None if options.key is None else str(options.key),
+        ws="none",
+    )
+    server = Server(config)
+    server.service = service
+    return server
 
 
 def _socket(options: Options) -> socket.socket:

@@ -21,13 +21,7 @@ def in_order(arms: Arms, trials: Sequence[Trial], start: Mapping[str, float] | N
     >>> [trial.arm for trial in in_order(arms, [Trial(k + 1, k, str(k)) for k in range(4)], {"x": 0.0, "y": 1.0})]
     [0, 2, 3, 1]
     """
-    if start is None:
-        return list(trials)
-    if set(start) != set(arms.axes):
-        raise ValueError(
-            f"near must say a place by {' and '.join(arms.axes) or 'no'} axes, got {', '.join(start)!r:.60}."
-        )
-    if arms.coordinates is None or len(trials) < 2:
+    if start is None or arms.coordinates is None or len(trials) < 2:
         return list(trials)
     points = arms.coordinates[[trial.arm for trial in trials]]
     first = np.array([start[axis] for axis in arms.axes])
@@ -37,6 +31,13 @@ def in_order(arms: Arms, trials: Sequence[Trial], start: Mapping[str, float] | N
         )
         points, first = points * shrink, first * shrink
     return [trials[k] for k in _walk(np.vstack([first, points]))]
+
+
+def refuse_start(arms: Arms, start: Mapping[str, float] | None) -> None:
+    """Refuse a place that does not say where on each axis, and no more."""
+    if start is not None and set(start) != set(arms.axes):
+        axes = " and ".join(arms.axes) or "nothing: its arms lie nowhere"
+        raise ValueError(f"near must say a place of this study, by {axes}, got {', '.join(start)!r:.60}.")
 
 
 def _walk(points: Array) -> list[int]:

@@ -187,6 +187,7 @@ async def export(request: Request, service: Serving, study: str) -> Response:
 @routes.get("/live", response_class=StreamingResponse)
 async def live(request: Request, service: Serving, study: str) -> Response:
     """Stream, as server-sent events, how many events the study has: now, and whenever there are more."""
+    service.live.refuse_more()
     await service.use(study, lambda desk: desk.sequence())
     said = request.headers.get("last-event-id", "")
     last = int(said) if said.isdecimal() and len(said) < 16 else None

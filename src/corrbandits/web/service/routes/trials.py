@@ -15,7 +15,7 @@ from corrbandits.web.service.common import Key, Service, Serving, answer, needs,
 from corrbandits.web.service.problems import Problem
 from corrbandits.web.service.shapes import Asked, Asking, Done, Many, Observing, Telling
 from corrbandits.web.service.shelf import Desk
-from corrbandits.web.service.walking import in_order
+from corrbandits.web.service.walking import in_order, refuse_start
 
 routes = APIRouter(prefix="/studies/{study:study}", tags=["trials"], dependencies=[needs("tell")])
 
@@ -33,6 +33,7 @@ async def ask(
 
     def work(desk: Desk) -> dict[str, Any]:
         mine = desk.asker.signed(by)
+        refuse_start(mine.arms, wanted.near)
         allowed = None if wanted.allowed is None else [mine.arms.index(arm) for arm in wanted.allowed]
         try:
             trials = mine.ask(wanted.n or 1, allowed=allowed, repeats=wanted.repeats, key=own)

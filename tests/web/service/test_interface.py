@@ -1,0 +1,283 @@
+"""What the interface gives: each route once, and what it says of bad input."""
+
+import json
+
+import numpy as np
+import pytest
+
+from corrbandits import Study
+from tests.support.serving import ARMS
+
+
+def played(line, study, rounds=8):
+    for k in range(rounds):
+        trial = line.post(f"{study}/ask").data["trials"][0]
+        line.post(f"{study}/trials/{trial['trial']}/tell", {"reward": 20.0 + trial["arm"] + 0.1 * k})
+
+
+def test_a_study_is_made_asked_and_told(line, tmp_path):
+    study = line.create(unit="kg")
+    asked = line.post(f"{study}/ask", {"n": 2, "why": True}, {"Corrbandits-By": "%C3%84nne"})
+    assert asked.status == 200
+    first, second = asked.data["trials"]
+    assert {first["trial"], second["trial"]} == {1, 2}
+    assert first["coordinates"].keys() == {"x", "y"}
+    assert first["why"]
+    told = line.post(f"{study}/trials/1/tell", {"reward": 31.5}, {"Corrbandits-By": "Ben"}).data
+    assert (told["did"], told["reward"], told["open"]) == ("told", 31.5, 1)
+    now = line.get(study).data
+    assert (now["told"], now["unit"], now["rounds"], now["sequence"]) == (1, "kg", 40, 4)
+    assert now["open"][0]["by"] == "Änne"
+    assert now["last"][0]["by"] == "Ben"
+    with Study.open(tmp_path / "studies.db", "meadow") as same:
+        assert same.snapshot().ledger.entry(1).told_by == "Ben"
+    assert line.get("/api/v1/studies").data["studies"][0]["name"] == "meadow"
+
+
+def test_what_was_told_wrong_is_put_right(line):
+    study = line.create()
+    line.post(f"{study}/ask", {"n": 3})
+    line.post(f"{study}/trials/1/tell", {"reward": 1})
+    assert line.post(f"{study}/trials/1/tell", {"reward": 1}).status == 200
+    again = line.post(f"{study}/trials/1/tell", {"reward": 2})
+    assert again.status == 409
+    assert "amend(1, 2.0)" in again.data["detail"]
+    assert line.post(f"{study}/trials/1/amend", {"reward": 2}).data["reward"] == 2
+    assert line.post(f"{study}/trials/1/retract").data["reward"] is None
+    assert line.post(f"{study}/trials/2/cancel").status == 200
+    assert line.post(f"{study}/trials/2/tell", {"reward": 1}).status == 409
+    assert line.post(f"{study}/trials/9/tell", {"reward": 1}).status == 404
+    kinds = [event["what"] for event in line.get(f"{study}/events").data["events"]]
+    assert kinds == ["created", "asked", "asked", "asked", "told", "amended", "retracted", "cancelled"]
+    some = line.get(f"{study}/events?what=told,amended").data
+    assert [event["what"] for event in some["events"]] == ["told", "amended"]
+
+
+def test_a_key_makes_a_call_once(line):
+    study = line.create()
+    first = line.post(f"{study}/ask", {"n": 2}, {"Idempotency-Key": "monday"}).data
+    again = line.post(f"{study}/ask", {"n": 2}, {"Idempotency-Key": "monday"}).data
+    assert first == again
+    assert first["key"] == "monday"
+    assert line.post(f"{study}/ask", {"n": 3}, {"Idempotency-Key": "monday"}).status == 422
+    for _ in range(2):
+        seen = line.post(f"{study}/observe", {"arm": "C2", "reward": 3}, {"Idempotency-Key": "receipt 7"}).data
+        assert seen["trial"] == 3
+    assert line.post(f"{study}/observe", {"arm": "C2", "reward": 4}, {"Idempotency-Key": "receipt 7"}).status == 422
+    assert line.get(study).data["told"] == 1
+
+
+def test_the_belief_is_that_of_the_study(line, tmp_path):
+    study = line.create()
+    played(line, study)
+    found = line.get(f"{study}/belief").data
+    with Study.open(tmp_path / "studies.db", "meadow") as same:
+        assert found["mean"] == same.belief.mean.tolist()
+        assert found["counts"] == same.belief.counts.tolist()
+        best, asked = same.best(), same.ask()
+    assert found["next"] == asked.arm
+    assert sum(found["chance"]) == pytest.approx(1)
+    assert found["leader"] == best.arm
+    assert line.get(f"{study}/best").data["best"]["name"] == best.name
+    page = line.get(f"{study}/belief?offset=5&limit=3&digits=3&at={found['sequence']}").data
+    assert page["mean"] == [float(f"{x:.3g}") for x in found["mean"][5:8]]
+
+
+def test_the_past_is_as_it_was(line):
+    study = line.create()
+    played(line, study)
+    then = line.get(f"{study}/belief").data
+    played(line, study, 2)
+    past = line.get(f"{study}/belief?at={then['sequence']}").data
+    assert past == then
+    assert line.get(f"{study}/belief").data != then
+    assert line.get(f"{study}/belief?at=99999").status == 404
+
+
+def test_what_a_reader_has_is_not_sent_again(line):
+    study = line.create()
+    for path in ("", "/belief", "/history", "/events", "/arms", "/standing", "/progress"):
+        first = line.get(study + path)
+        tag = first.headers["ETag"]
+        assert line.get(study + path, {"If-None-Match": tag}).status == 304
+        line.post(f"{study}/observe", {"arm": 0, "reward": 1.0})
+        assert line.get(study + path, {"If-None-Match": tag}).status == 200
+
+
+def test_progress_and_one_arm(line):
+    study = line.create()
+    played(line, study)
+    progress = line.get(f"{study}/progress").data
+    assert [one["trial"] for one in progress["rewards"]] == list(range(1, 9))
+    last = progress["moments"][-1]
+    assert last["told"] == 8
+    assert 0 < last["chance"] <= 1
+    assert last["loss"] >= 0
+    assert progress["worth"] > 0
+    arm = progress["rewards"][-1]["arm"]
+    found = line.get(f"{study}/arm/{arm}").data
+    assert found["trials"][-1]["predicted"]["deviation"] > 0
+    assert 0 < found["neighbours"][0]["correlation"] <= 1
+    assert line.get(f"{study}/arm/24").status == 404
+    assert line.get(f"{study}/learnt").data["learnt"]["noise_sd"]["median"] > 0
+    assert line.get(f"{study}/explain/8").data["sentence"]
+    line.post(f"{study}/observe", {"arm": 0, "reward": 1.0})
+    assert line.get(f"{study}/explain/9").status == 409
+
+
+def test_tables_are_harmless_in_a_spreadsheet(line):
+    study = line.create(arms={"name": ["=1+1", "hill"]})
+    line.post(f"{study}/observe", {"arm": "=1+1", "reward": -3.5}, {"Corrbandits-By": "@SUM(A1)"})
+    for path, cell in (("events", ",'@SUM(A1),"), ("history", ",'=1+1,")):
+        found = line.get(f"{study}/{path}?format=csv")
+        assert found.headers["Content-Type"].startswith("text/csv")
+        assert cell in found.body.decode()
+        assert ",-3.5" in found.body.decode()
+
+
+@pytest.mark.parametrize("name", ["north/east", "a/best", "ä%2F?#&", "..x", "a\\b", "%", "[plot] +1", "a b", "{{7*7}}"])
+def test_a_name_may_have_any_character(line, name):
+    study = line.create(name)
+    assert line.get(study).data["study"] == name
+    assert line.post(f"{study}/ask").data["study"] == name
+
+
+def test_an_export_is_taken_in_again(line, tmp_path):
+    study = line.create()
+    line.post(f"{study}/ask", None, {"Corrbandits-By": "Ben"})
+    body = line.get(f"{study}/export").body
+    sent = {"Content-Type": "application/x-ndjson"}
+    made = line.request("POST", "/api/v1/import?name=copy", headers=sent, body=body)
+    assert made.status == 201
+    assert line.get("/api/v1/studies/copy").data["open"][0]["by"] == "Ben"
+    assert line.request("POST", "/api/v1/import", headers=sent, body=body).status == 409
+    broken = line.request("POST", "/api/v1/import?name=other", headers=sent, body=body[:-20])
+    assert broken.status == 400
+    assert "the file" in broken.data["detail"]
+    assert str(tmp_path) not in broken.data["detail"]
+
+
+def test_the_same_study_made_again_is_the_same(line):
+    data = {"name": "meadow", "arms": ARMS, "rounds": 40, "told": {"mean": 30, "noise_sd": [1, 3]}}
+    assert [line.post("/api/v1/studies", data).status for _ in range(2)] == [201, 200]
+    other = line.post("/api/v1/studies", data | {"rounds": 41})
+    assert other.status == 409
+    assert "/" not in other.data["detail"]
+    assert line.get("/api/v1/studies/meadow").data["prior"].startswith("told mean 30")
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "status", "word"),
+    [
+        ("/ask", {"n": 0}, 422, "n"),
+        ("/ask", {"n": 25}, 409, "different arms"),
+        ("/ask", {"many": 2}, 422, "many"),
+        ("/ask", {"allowed": ["nowhere"]}, 400, "nowhere"),
+        ("/ask", {"near": {"z": 1}}, 400, "near"),
+        ("/observe", {"arm": "A0", "reward": "31,2"}, 422, "reward"),
+        ("/observe", {"arm": 99, "reward": 1}, 400, "99"),
+        ("/observe", {"arm": "A0", "reward": True}, 422, "reward"),
+    ],
+)
+def test_bad_input_is_refused_with_what_to_do(line, path, data, status, word):
+    study = line.create()
+    found = line.post(study + path, data)
+    assert found.status == status
+    assert found.headers["Content-Type"] == "application/problem+json"
+    assert word in found.data["detail"]
+    assert found.data["status"] == status
+    assert line.get(study).data["sequence"] == 1
+
+
+def test_what_is_not_there(line):
+    for path in ("/api/v1/studies/nowhere", "/api/v1/studies/nowhere/ask", "/api/v1/nothing", "/nothing"):
+        found = line.get(path)
+        assert found.status in (404, 405)
+        assert found.headers["Content-Type"] == "application/problem+json"
+    bad = line.request("POST", line.create() + "/ask", headers={"Content-Type": "application/json"}, body=b"{")
+    assert bad.status == 400
+
+
+def test_a_table_is_looked_at_before_anything_is_made(line):
+    def preview(body):
+        return line.request("POST", "/api/v1/arms/preview", headers={"Content-Type": "text/csv"}, body=body).data
+
+    right = preview("\ufeffPlot;Row;Col;soil\nA;1;1,5;loam\nB;2;2,5;sand\n".encode())
+    assert (right["axes"], right["names"], right["problems"]) == (["x", "y"], ["A", "B"], [])
+    assert right["columns"]["x"] == [1.5, 2.5]
+    wrong = preview(b"name,x,y\nA,1,2\nA,one,2\nC,3,\n")
+    assert [(one["row"], one["column"]) for one in wrong["problems"]] == [(3, "name"), (3, "x"), (4, "y")]
+    assert preview("Name;x\nBäche;1\n".encode("cp1252"))["names"] == ["Bäche"]
+    assert preview("Name\tx\nBäche\t1\n".encode("utf-16"))["names"] == ["Bäche"]
+    assert preview(b"x,y\n1,2\n")["problems"][0]["row"] == 1
+    assert line.get("/api/v1/studies").data["studies"] == []
+    zipped = line.request(
+        "POST", "/api/v1/arms/preview", headers={"Content-Type": "text/csv"}, body=b"PK\x03\x04\xff\x00"
+    )
+    assert zipped.status == 400
+
+
+def test_many_rewards_at_once_all_or_none(line):
+    study = line.create()
+    line.post(f"{study}/ask", {"n": 2})
+    many = {"tell": [[1, 3.0], [2, 4.0]], "observe": [["C2", 1.0, "k1"]]}
+    assert line.post(f"{study}/rewards", many).data | {"sequence": 0} == {
+        "study": "meadow", "told": 2, "observed": 1, "sequence": 0,
+    }  # fmt: skip
+    assert line.post(f"{study}/rewards", many).data["told"] == 0
+    refused = line.post(f"{study}/rewards", {"tell": [[1, 3.0], [2, 5.0]]})
+    assert (refused.status, refused.data["row"]) == (409, 1)
+
+
+def test_a_walk_begins_where_one_stands(line):
+    study = line.create()
+    trials = line.post(f"{study}/ask", {"n": 8, "near": {"x": 5.0, "y": 3.0}}).data["trials"]
+    places = np.array([[5.0, 3.0], *([one["coordinates"]["x"], one["coordinates"]["y"]] for one in trials)])
+    walked = np.hypot(*np.diff(places, axis=0).T).sum()
+    shuffled = [np.hypot(*np.diff(np.random.default_rng(k).permutation(places), axis=0).T).sum() for k in range(50)]
+    assert walked < min(shuffled)
+
+
+def test_the_demonstration_hides_its_truth_and_reveals_it(tmp_path):
+    from tests.support.serving import served
+
+    with served(tmp_path / "studies.db", demo=True) as line:
+        assert line.get("/api/v1/me").data["demo"] == "demo field"
+        study = "/api/v1/studies/demo%20field"
+        trial = line.post(f"{study}/ask").data["trials"][0]
+        measured = [line.post("/api/v1/demo/measure", {"study": "demo field", "trial": 1}).data for _ in range(2)]
+        assert measured[0] == measured[1]
+        truth = line.get("/api/v1/demo/truth").data
+        assert abs(measured[0]["reward"] - truth["mean"][trial["arm"]]) < 4 * truth["noise_sd"]
+        assert str(round(truth["mean"][0], 3)) not in json.dumps(line.get(study).data)
+    with served(tmp_path / "studies.db") as line:
+        assert line.get("/api/v1/demo/truth").status == 404
+
+
+def test_health_version_and_metrics(line):
+    study = line.create()
+    line.post(f"{study}/ask")
+    for prefix in ("", "/api/v1"):
+        assert line.get(f"{prefix}/health").data == {"status": "ok"}
+        assert "corrbandits" in line.get(f"{prefix}/version").data
+    text = line.get("/metrics").body.decode()
+    assert 'corrbandits_writes_total{did="asked"} 1' in text
+    assert 'route="/studies/{study}/ask",status="200"' in text
+
+
+def test_what_is_long_is_packed(line):
+    study = line.create(arms={"name": [f"site {k}" for k in range(500)]})
+    packed = line.get(f"{study}/arms", {"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert len(packed.body) < len(line.get(f"{study}/arms").body) / 3
+
+
+def test_a_study_that_was_deleted_and_made_anew_is_the_new_one(line, tmp_path):
+    study = line.create()
+    line.post(f"{study}/ask")
+    with Study.open(tmp_path / "studies.db", "meadow") as same:
+        same.delete()
+    assert line.get(study).status == 404
+    line.create(rounds=7)
+    assert line.get(study).data["rounds"] == 7
+    assert line.post(f"{study}/ask").data["trials"][0]["trial"] == 1

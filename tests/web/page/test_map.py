@@ -61,6 +61,7 @@ def test_arrow_keys_go_from_site_to_site_and_say_where_they_are(visit, server):
     server.study("meadow", rewards=10)
     page = visit("/s/meadow/map#arm=0")
     expect(page.locator("#arm h2")).to_have_text("A1")
+    expect(page.locator("#legend")).to_contain_text("expected")
     page.locator("svg.map").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#arm h2")).to_have_text("B1")

@@ -29,7 +29,7 @@ def test_a_link_signs_in_and_leaves_no_token_behind(guarded, visit):
     page.get_by_label("What did you measure?").fill("31,2")
     page.get_by_role("button", name="Save", exact=True).first.click()
     expect(page.locator("#last")).to_contain_text("Ben")
-    page.get_by_role("link", name="Map").click()
+    page.get_by_role("link", name="Map", exact=True).click()
     expect(page.locator("svg.map")).to_be_visible()
     assert "/field/s/meadow/map" in page.url
 
@@ -97,7 +97,7 @@ def test_a_visitor_plays_and_then_sees_the_truth(played, visit):
         page.get_by_role("button", name="Tell me what grows here").click()
         expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
     until(lambda: len(played.told("demo field")) == 2)
-    page.get_by_role("link", name="Map").click()
+    page.get_by_role("link", name="Map", exact=True).click()
     page.get_by_role("button", name="Show the truth").click()
     expect(page.locator("#legend")).to_contain_text("the truth, dt/ha")
     expect(page.get_by_role("radio", name="The truth")).to_have_count(1)

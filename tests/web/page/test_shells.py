@@ -53,5 +53,6 @@ def test_all_scripts_together_are_sent_in_less_than_45_kb():
 
 
 def test_each_script_is_loaded_by_some_view():
+    assert "chart.js" in pages.files()["map.js"].decode()  # loaded where sites lie on a line
     every = set().union(*(loaded(f"{view}.js", set()) for view in (*VIEWS, "studies", "new", "signin")))
     assert every | {pages.WORKER} == {name for name in pages.files() if name.endswith(".js")}

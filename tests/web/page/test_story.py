@@ -214,3 +214,13 @@ def test_progress_says_what_was_found_and_what_stopping_costs(visit, server):
     expect(page.locator("#where")).to_contain_text("if you stopped now")
     expect(page.locator("#charts svg[role=img]").first).to_be_visible()
     expect(page.locator("#learnt")).to_contain_text("One measurement scatters by")
+
+
+def test_the_way_of_the_day_is_drawn_in_the_order_of_the_list(visit, server):
+    server.study("meadow", rewards=5, trials=4)
+    page = visit("/s/meadow/")
+    expect(page.locator("#way .stop")).to_have_count(4)
+    assert page.locator("#way .stop text").all_text_contents() == ["1", "2", "3", "4"]
+    page.locator("#mine ol button").nth(2).click()
+    chosen = page.locator("#mine ol strong").nth(2).inner_text()
+    expect(page.locator("h2.arm")).to_have_text(chosen)

@@ -24,7 +24,7 @@ export const colours = (name) => found(name).map((rgb) => `rgb(${rgb.join(" ")})
 /** Whether writing on a level should be dark. */
 export const light = (name, level) => {
   const [r, g, b] = found(name)[level].map((c) => (c / 255 <= 0.04045 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.2;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18;
 };
 
 /** The level of each value between two ends; -1 where nothing is known. */

@@ -39,7 +39,7 @@ export const $ = (id) => document.getElementById(id);
 /** Put parts in place of what a node holds; what had the focus by its id, name or key has it again. */
 export function show(node, ...parts) {
   const at = document.activeElement;
-  const mark = node.contains(at) && (at.id ? `#${CSS.escape(at.id)}` : at.dataset.key && `[data-key="${at.dataset.key}"]`);
+  const mark = node.contains(at) && (at.dataset.key ? `[data-key="${CSS.escape(at.dataset.key)}"]` : at.id && `#${CSS.escape(at.id)}`);
   node.replaceChildren();
   fill(node, parts);
   node.removeAttribute("aria-busy");

@@ -121,7 +121,15 @@ export class Field {
     }
   }
 
-  signs({ counts, open = [], next = null, best = null, chosen = null }) {
+  /** The way from site to site, numbered. */
+  way(route) {
+    const { x, y } = this.plan;
+    const at = (k) => `${fixed(x[k])} ${fixed(y[k])}`;
+    return [s("path", { class: "way", d: `M${route.map(at).join("L")}` }), route.map((k, stop) => s("g", { class: stop ? "stop" : "stop first" },
+      s("circle", { cx: fixed(x[k]), cy: fixed(y[k]), r: 11 }), s("text", { x: fixed(x[k]), y: fixed(y[k] + 4.5), "font-size": 13, "text-anchor": "middle" }, stop + 1)))].flat();
+  }
+
+  signs({ counts, open = [], next = null, best = null, chosen = null, route = [] }) {
     const { x, y, w, h: t, kind } = this.plan;
     const r = this.radius;
     const low = kind === "grid" && w >= 44 && t >= 46; // below the name, beside the number
@@ -131,12 +139,17 @@ export class Field {
     if (kind === "grid" && w > 7) counts?.forEach((n, k) => { if (n) dots += low ? circle(x[k] + w / 2 - 9, y[k] - t / 2 + 10, 3.4) : w >= 30 && t >= 22 ? circle(x[k] + w / 2 - 7, y[k] + t / 2 - 7, 3) : circle(x[k], y[k], Math.max(0.28 * r, 1.6)); });
     else if (kind === "points") counts?.forEach((n, k) => { if (n) dots += circle(x[k], y[k], Math.max(0.3 * this.size, 1.5)); });
     if (dots) nodes.push(s("path", { class: "dotmark", d: dots, "stroke-width": 1.1 }));
-    const aside = kind === "grid" ? r : this.size + 3; // two signs at one place stand side by side
-    const beside = (k) => (aside && (k === best) + (k === next) + open.includes(k) > 1 ? aside : 0);
-    if (kind === "points") for (const k of open) nodes.push(...both(circle(x[k], y[k], this.size + 2)));
-    else for (const k of open) put("open", k, k === best || k === next ? beside(k) : 0);
-    if (best !== null) put("best", best, -beside(best));
-    if (next !== null) put("next", next, best === next ? aside : -beside(next), 0.3 * r);
+    if (route.length) nodes.push(...this.way(route));
+    if (kind === "points") { // above, around and below, so that all are seen at one site
+      for (const k of open) nodes.push(...both(circle(x[k], y[k], this.size + 2)));
+      if (best !== null) put("best", best, 0, this.size + 11);
+      if (next !== null) put("next", next, 0, 1 - this.size);
+    } else { // side by side in a cell
+      const several = (k) => ((k === best) + (k === next) + open.includes(k) > 1 ? r : 0);
+      for (const k of open) put("open", k, several(k));
+      if (best !== null) put("best", best, -several(best));
+      if (next !== null) put("next", next, best === next ? r : -several(next), 0.3 * r);
+    }
     if (chosen !== null) nodes.push(...both(kind === "grid" ? square(x[chosen], y[chosen], Math.max(w, 10), Math.max(t, 10)) : circle(x[chosen], y[chosen], this.size + 5), 2.5));
     this.layer.signs.replaceChildren(...nodes);
   }

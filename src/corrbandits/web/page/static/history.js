@@ -40,7 +40,7 @@ async function load() {
     }
     events = found.reverse();
   } catch (error) {
-    heard(!error.lost);
+    heard(error);
     if (events.length) return;
     throw error;
   }

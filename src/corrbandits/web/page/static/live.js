@@ -46,5 +46,5 @@ export function follow(changed) {
   });
 }
 
-/** That a call was answered, or not: the same news. */
-export const heard = (fine) => { if (!fine) become("lost"); };
+/** That a call was not answered: the same news, so look for the server anew. */
+export const heard = (error) => { if (error.status === 0) source?.onerror(); };

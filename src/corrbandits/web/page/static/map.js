@@ -1,7 +1,6 @@
 // The map: what is believed of every site, now and at any time before, and all that is known of one.
 
 import { at, get, here, study } from "./api.js";
-import { chart } from "./chart.js";
 import { ends } from "./colour.js";
 import { $, button, h, say, show, table } from "./dom.js";
 import { Field, legend } from "./field.js";
@@ -70,14 +69,17 @@ function draw() {
   const signs = [["best", "best so far"], ["next", "next"], ["open", "being measured"], ["measured", "measured"]];
   const there = { best: given.best !== null, next: given.next !== null, open: given.open.some((k) => k !== given.next), measured: given.counts?.some((n) => n > 0) };
   const known = given.values.some((v) => v !== null);
+  const measured = !["chance", "counts"].includes(layer); // in the unit of what is measured
   if (!field.plan.x) show($("legend"));
-  else show($("legend"), known ? legend({ title: `${LAYERS[layer]?.[3] ?? "the truth"}${["mean", "deviation", "limit", "truth"].includes(layer) && now.unit ? `, ${now.unit}` : ""}`, ...given, unknown: given.values.some((v) => v === null), signs: signs.filter(([sign]) => there[sign]) }) :
+  else show($("legend"), chosen === null ? null : h("p.picked", h("strong", name(chosen)), ` ${text(given.values[chosen])}${measured ? unit() : ""}`),
+    known ? legend({ title: `${LAYERS[layer][3]}${measured && now.unit ? `, ${now.unit}` : ""}`, ...given, unknown: given.values.some((v) => v === null), signs: signs.filter(([sign]) => there[sign]) }) :
     h("div.legend", h("p", belief.waiting ? "Working out what is believed …" : belief.opening ? "Nothing can be compared yet: the first measurements set the scale." : "Nothing is known of this yet."), h("ul.keys")));
   if ($("table").open) rows();
 }
 
 /** Arms on a line, or of which nobody knows where they lie: what is expected with what it may be off. */
-function flat({ values: list, best }) {
+async function flat({ values: list, best }) {
+  const { chart } = await import("./chart.js");
   const places = across(arms);
   const order = list.map((_, k) => k).sort(places ? (a, b) => places.x[a] - places.x[b] : (a, b) => (list[b] ?? -Infinity) - (list[a] ?? -Infinity));
   const x = order.map((k, i) => (places ? places.x[k] : i + 1));
@@ -102,7 +104,7 @@ async function pick(k, { speak = true } = {}) {
   chosen = k;
   history.replaceState(null, "", `#${hash()}`);
   draw();
-  if (speak) say(`${name(k)}: ${around(belief.mean[k], belief.deviation[k])}${unit()}, measured ${counted(belief.counts?.[k] ?? 0, "time")}.`);
+  if (speak && !belief.waiting) say(`${name(k)}: ${around(belief.mean[k], belief.deviation[k])}${unit()}, measured ${counted(belief.counts?.[k] ?? 0, "time")}.`);
   await arm();
 }
 
@@ -131,7 +133,7 @@ function told(found) {
 function neighbours(found) {
   const list = found.neighbours ?? [];
   if (!list.length) return [];
-  return [h("h3", "Tells of its neighbours"), h("ul.chips", list.slice(0, 6).map((one) => h("li", button([h("strong", one.name), ` ${percent(one.correlation)}`], () => pick(one.arm)))))];
+  return [h("h3", "Most alike"), h("ul.chips", list.slice(0, 6).map((one) => h("li", button([h("strong", one.name), one.correlation === null ? "" : ` ${percent(one.correlation)}`], () => pick(one.arm)))))];
 }
 
 let sort = { column: 1, down: true };
@@ -210,7 +212,7 @@ async function load() {
     fixedEnds = { mean: ends(fresh.mean), limit: ends(fresh.limit ?? []), deviation: ends(fresh.deviation) };
     if (step === null) belief = fresh;
   } catch (error) {
-    heard(!error.lost);
+    heard(error);
     if (belief && !belief.waiting) return;
     throw error;
   }

@@ -68,7 +68,7 @@ async function load() {
     show($("charts"), charts(found, now));
     show($("learnt"), learnt(known, now));
   } catch (error) {
-    heard(!error.lost);
+    heard(error);
     if (!seen) throw error;
   }
 }

@@ -48,9 +48,9 @@ export async function flush() {
       if (!entries().some((one) => one.key === entry.key)) continue; // another tab has sent it
       try {
         const done = await sent(entry);
-        forget(entry);
         wait = 1;
         dispatchEvent(new CustomEvent("arrived", { detail: { entry, done } }));
+        forget(entry);
       } catch (error) {
         if (!(error instanceof Trouble)) throw error;
         if (error.lost || error.status === 401) {

@@ -3,6 +3,7 @@
 import { Trouble, at, get, here, key, post, root, signature, study } from "./api.js";
 import { $, button, h, say, show, table } from "./dom.js";
 import { entry } from "./entry.js";
+import { Field } from "./field.js";
 import { follow, heard } from "./live.js";
 import { ago, counted, exact, number, when, whole } from "./numbers.js";
 import { entries, flush, keep } from "./queue.js";
@@ -89,7 +90,7 @@ async function ask(n, event) {
     $("next").querySelector("input")?.focus({ preventScroll: true });
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
-    heard(!error.lost);
+    heard(error);
     show($("saved"), h("div.notice.warn", { role: "alert" }, h("p", error.lost ? "Where to go next is worked out by the server, and there is no connection. For the field, ask for a list beforehand." : error.message)));
   } finally { pressed.disabled = false; }
 }
@@ -108,14 +109,16 @@ function asking() {
       h("label", { for: "sites" }, "Or a list for the day:"), h("span.row", count, h("span", "sites"), h("button", { type: "submit" }, "Make the list"))) : null];
 }
 
+function choose(trial) {
+  chosen = trial.trial;
+  draw();
+  $("next").scrollIntoView({ block: "nearest" });
+  $("next").querySelector("input")?.focus({ preventScroll: true });
+}
+
 function row(trial, k, words) {
   const current = $("next").dataset.trial === String(trial.trial);
-  return h("li", { class: current ? "current" : null }, h("button.pick", { type: "button", "aria-pressed": String(current), onclick: () => {
-    chosen = trial.trial;
-    draw();
-    $("next").scrollIntoView({ block: "nearest" });
-    $("next").querySelector("input")?.focus({ preventScroll: true });
-  } }, k === null ? null : h("span.order", { "aria-hidden": "true" }, k), h("span.grow", h("strong", trial.name), h("span.faint", words))));
+  return h("li", { class: current ? "current" : null }, h("button.pick", { type: "button", "aria-pressed": String(current), onclick: () => choose(trial) }, k === null ? null : h("span.order", { "aria-hidden": "true" }, k), h("span.grow", h("strong", trial.name), h("span.faint", words))));
 }
 
 function drawMine() {
@@ -145,6 +148,26 @@ function drawLast() {
 }
 
 const back = (one) => button(["Take back", h("span.unseen", ` ${exact(one.reward)} at ${one.name}`)], () => act("retract", one));
+
+let arms = null; // where they lie
+let field = null;
+/** The way to the next site and on to the others of the list, on a map of the field. */
+async function drawWay() {
+  const list = mine();
+  const current = open().find((one) => one.trial === chosen);
+  const route = [...new Set((current ? [current, ...list] : list).map((one) => one.arm))];
+  if (now.axes.length !== 2 || now.arms > 3000 || !route.length) { field = null; show($("way")); return; }
+  if (!arms) {
+    const { coordinates: c, ...rest } = await get(here("/arms"));
+    arms = { ...rest, coordinates: c[0].map((_, k) => c.map((column) => column[k])) };
+  }
+  if (!field) {
+    const host = h("div");
+    show($("way"), h("h2#way-title", "The way"), host);
+    field = new Field(host, arms, { label: "The way from site to site", most: 0.4, picked: (arm) => { const found = open().find((one) => one.arm === arm); if (found) choose(found); } });
+  }
+  field.draw({ values: Array(arms.count).fill(null), low: 0, high: 1, ramp: "viridis", text: number, route });
+}
 
 let names = null;
 function drawElsewhere() {
@@ -190,7 +213,7 @@ function draw() {
   if (!now) return;
   const typing = $("next").querySelector("input[type=text]");
   const trial = open().find((one) => one.trial === chosen) ?? mine()[0];
-  const shape = JSON.stringify([trial?.trial ?? null, trial?.by, now.told, now.t, now.best, own(), person.role]);
+  const shape = JSON.stringify([person.role, own(), ...(trial ? [trial.trial, trial.by] : [now.told, now.t, now.best])]);
   const held = typing?.value && $("next").dataset.trial === String(trial?.trial);
   if (!held && shape !== drawn) { // never take away what somebody is typing
     $("next").dataset.trial = trial?.trial ?? "";
@@ -199,6 +222,7 @@ function draw() {
   }
   show($("mine"), drawMine());
   show($("others"), drawOthers());
+  drawWay().catch(() => {}); // no more than a help
   if (!$("last").querySelector("input")?.value) show($("last"), drawLast());
   if (!$("elsewhere").querySelector("details[open]")) show($("elsewhere"), drawElsewhere());
 }
@@ -208,7 +232,7 @@ async function load() {
     [now, person] = await Promise.all([get(here()), me()]);
     get(here("/standing")).then((found) => { now = { ...now, best: found.best }; draw(); }, () => {});
   } catch (error) {
-    heard(!error.lost);
+    heard(error);
     if (now) return;
     throw error;
   }
@@ -218,6 +242,7 @@ async function load() {
 addEventListener("typed", draw);
 addEventListener("arrived", ({ detail: { entry: sent, done } }) => {
   if (sent.study !== study) return;
+  if (now && done) now = { ...now, open: now.open.filter((one) => one.trial !== done.trial) };
   const words = { tell: "Saved", observe: "Saved", amend: "Changed", retract: "Taken back", cancel: "Given back" }[sent.kind];
   const value = sent.reward === undefined ? "" : `: ${exact(sent.reward)}${now?.unit ? ` ${now.unit}` : ""}`;
   const odd = done?.surprise ? h("p", h("strong", "That is far from what all else says."), " If it was mistyped, change it below.") : null;

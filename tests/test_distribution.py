@@ -169,7 +169,8 @@ def test_the_extras_bring_what_the_adapters_need(built, tmp_path):
     assert set(about.get_all("Provides-Extra")) == set(EXTRAS)
     full = Installed(tmp_path, *built.glob("*.whl"), *EXTRAS)
     code = (
-        "import corrbandits as cb, psycopg, distributed; print(cb.adapters.BanditEnv, cb.adapters.CorrelatedUCLSampler)\n"
+        "import corrbandits as cb, psycopg, distributed\n"
+        "print(cb.adapters.BanditEnv, cb.adapters.CorrelatedUCLSampler)\n"
         "from corrbandits.web.service.app import application\n"
         "from corrbandits.web.page.pages import files\n"
         "print(len(files()), 'files of the page')"

@@ -16,6 +16,7 @@ from corrbandits.web.page.pages import router as pages
 from corrbandits.web.service import names, problems
 from corrbandits.web.service.common import ERRORS, Service
 from corrbandits.web.service.guard import API, Guard
+from corrbandits.web.service.openapi import described
 from corrbandits.web.service.options import Options
 from corrbandits.web.service.routes import demo, reading, server, studies, trials
 
@@ -50,6 +51,7 @@ def application(options: Options) -> tuple[ASGIApp, Service]:
         app.add_exception_handler(kind, problems.on_problem)
     app.add_exception_handler(HTTPException, problems.on_http)
     app.add_exception_handler(RequestValidationError, problems.on_invalid)
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)  # what routes have not packed themselves
     guard = Guard(app, options, service.metrics)
     app.state.service, app.state.guard = service, guard

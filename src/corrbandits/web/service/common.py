@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Annotated, Any, TypeVar, final
 
 from fastapi import Depends, Header, Request
@@ -17,7 +18,6 @@ from corrbandits.web.service.live import Live
 from corrbandits.web.service.metrics import Metrics
 from corrbandits.web.service.options import Options
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import ProblemShape
 from corrbandits.web.service.shelf import Desk, Shelf
 from corrbandits.web.service.tokens import Person, Role
 from corrbandits.web.service.work import Work
@@ -27,9 +27,8 @@ T = TypeVar("T")
 MOST_KEPT = 64_000_000
 """So many bytes of answers are kept."""
 
-PROBLEM = {"model": ProblemShape, "content": {"application/problem+json": {}}}
 CODES = (400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 500, 503, 504)
-ERRORS: dict[int | str, dict[str, Any]] = dict.fromkeys(CODES, PROBLEM)
+ERRORS: dict[int | str, dict[str, Any]] = {code: {"description": HTTPStatus(code).phrase} for code in CODES}
 """What any route may answer besides."""
 
 
@@ -95,7 +94,12 @@ def needs(role: Role) -> Any:
 def key_header(
     given: Annotated[
         str | None,
-        Header(alias="Idempotency-Key", description="the same call with the same key is done once"),
+        Header(
+            alias="Idempotency-Key",
+            description="the same call with the same key is done once",
+            min_length=1,
+            max_length=200,
+        ),
     ] = None,
 ) -> str | None:
     """Return the key of a call, if it has one."""

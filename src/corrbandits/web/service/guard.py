@@ -24,7 +24,7 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 FREE = ("/signin", "/health", "/version", "/sw.js", "/manifest.webmanifest", f"{API}/session", f"{API}/health")
 """Addresses that need no token."""
 
-SMALL, LARGE = 1 << 16, 1 << 25
+SMALL, LARGE = 1 << 20, 1 << 25
 """How many bytes a request may have; the second where whole tables are sent."""
 
 TABLES = {

@@ -54,6 +54,8 @@ def _prior(arms: Arms, told: Told | None) -> Vague:
 
 def previewed(body: bytes) -> Data:
     """Return how a table of arms is understood, and what is wrong with it: row, column and what."""
+    if not body.strip():
+        raise ValueError("a table was expected, but nothing was sent. Send the file as it is.")
     text, remarks = _decoded(body)
     with tempfile.TemporaryDirectory(prefix="corrbandits-") as folder:
         file = Path(folder) / "table.csv"

@@ -10,6 +10,7 @@ from typing import Any, final
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
+from starlette._utils import get_route_path
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -63,14 +64,19 @@ async def on_problem(request: Request, error: Exception) -> Response:
     return problem_of(error, None if service is None else service.place).response()
 
 
-async def on_http(_: Request, error: Exception) -> Response:
+async def on_http(request: Request, error: Exception) -> Response:
     """Answer an error of the framework."""
+    from corrbandits.web.service.openapi import allowed
+
     assert isinstance(error, HTTPException)
+    headers = dict(error.headers or {})
+    if error.status_code == 405 and (methods := allowed(request.app, get_route_path(request.scope))):
+        headers["Allow"] = methods
     words = {
         404: "there is nothing at this address. /api/v1/openapi.json lists what there is.",
         405: "this address takes other methods: see the header Allow.",
     }
-    return Problem(error.status_code, words.get(error.status_code, str(error.detail)), headers=error.headers).response()
+    return Problem(error.status_code, words.get(error.status_code, str(error.detail)), headers=headers).response()
 
 
 async def on_invalid(_: Request, error: Exception) -> Response:

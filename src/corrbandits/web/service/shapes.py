@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _no_text(value: Any) -> Any:
+    """Refuse what only looks like a number: "3", true; 3.0 is one, for JSON knows no difference."""
+    if isinstance(value, (str, bool)):
+        raise ValueError("a number was expected")  # noqa: TRY004 - what pydantic makes an answer of
+    return value
+
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Whole = Annotated[int, Field(strict=True)]
+Whole = Annotated[int, BeforeValidator(_no_text)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Arm = Annotated[int, Field(strict=True, ge=0)] | Name
+Arm = Annotated[Whole, Field(ge=0)] | Name
 Range = Annotated[list[Number], Field(min_length=2, max_length=2)]
 Flag = Annotated[bool, Field(strict=True)]
 MOST_AT_ONCE = 1_000
@@ -24,7 +32,7 @@ class Taken(BaseModel):
 class Asking(Taken):
     """How many trials, among which arms; `why` to be told the reason, `near` to have them in an order to walk."""
 
-    n: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE)] | None = None
+    n: Annotated[Whole, Field(ge=1, le=MOST_AT_ONCE)] | None = None
     allowed: Annotated[list[Arm], Field(max_length=100_000)] | None = None
     repeats: Flag = False
     near: Annotated[dict[str, Number], Field(description="where the walk begins, by axis")] | None = None
@@ -57,12 +65,12 @@ class Creating(Taken):
     """A new study."""
 
     name: Name
-    arms: dict[Name, list[Any]]
-    rounds: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
+    arms: Annotated[dict[Name, list[Any]], Field(min_length=1, max_length=1_000)]
+    rounds: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
     goal: Literal["max", "min"] = "max"
     repeat: Flag = True
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 0
+    seed: Annotated[Whole, Field(ge=0, le=2**63 - 1)] = 0
     unit: Annotated[str, Field(min_length=1, max_length=20)] | None = None
     told: Told | None = None
 
@@ -84,7 +92,7 @@ class Measuring(Taken):
     """A trial of the study to play with."""
 
     study: Name
-    trial: Annotated[int, Field(strict=True, ge=1)]
+    trial: Annotated[Whole, Field(ge=1)]
 
 
 class ProblemShape(BaseModel):

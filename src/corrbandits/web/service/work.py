@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar, final
+
+import numpy as np
 
 from corrbandits.web.service.problems import Problem
 
@@ -34,7 +37,7 @@ class Work:
             raise Problem(503, "the server has more to do than it can. Try again in a moment.", headers=_LATER)
         loop, self._waiting = asyncio.get_running_loop(), self._waiting + 1
         try:
-            future = loop.run_in_executor(self._slow if slow else self._quick, work)
+            future = loop.run_in_executor(self._slow if slow else self._quick, partial(_quietly, work))
             return await asyncio.wait_for(future, self.seconds if seconds is None else seconds)
         except TimeoutError:
             raise Problem(
@@ -50,6 +53,12 @@ class Work:
         """Let what was begun end; what waits is dropped."""
         for pool in (self._quick, self._slow):
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _quietly(work: Callable[[], T]) -> T:
+    """Return what some work gives; numbers that grow too large become infinite, and are null in answers."""
+    with np.errstate(all="ignore"):
+        return work()
 
 
 _LATER = {"Retry-After": "1"}

@@ -12,6 +12,7 @@ from corrbandits.belief import Vague
 from corrbandits.study import Snapshot
 from corrbandits.web.service import columns, documents, past, tables
 from corrbandits.web.service.common import Serving, needs, packed, read
+from corrbandits.web.service.openapi import answers
 from corrbandits.web.service.problems import Problem
 from corrbandits.web.service.shapes import ArmsShape, BeliefShape, Standing, Summary
 from corrbandits.web.service.shelf import Desk
@@ -63,7 +64,7 @@ async def belief(
     )
 
 
-@routes.get("/history")
+@routes.get("/history", responses=answers("application/json", "text/csv"))
 async def history(
     request: Request, service: Serving, study: str, offset: Offset = 0, limit: Limit = 10_000, format: Format = "json"
 ) -> Response:
@@ -78,7 +79,7 @@ async def history(
     return await read(request, service, study, made)
 
 
-@routes.get("/events")
+@routes.get("/events", responses=answers("application/json", "text/csv"))
 async def events(
     request: Request,
     service: Serving,
@@ -165,7 +166,9 @@ async def arm(request: Request, service: Serving, study: str, arm: Annotated[int
     return await read(request, service, study, made, what=("arm", arm), slow=True)
 
 
-@routes.get("/export", dependencies=[needs("manage")])
+@routes.get(
+    "/export", dependencies=[needs("manage")], response_class=Response, responses=answers("application/x-ndjson")
+)
 async def export(request: Request, service: Serving, study: str) -> Response:
     """Return the whole study as a file that `POST /import`, or `corrbandits study import`, takes in."""
 
@@ -184,7 +187,7 @@ async def export(request: Request, service: Serving, study: str) -> Response:
     )
 
 
-@routes.get("/live", response_class=StreamingResponse)
+@routes.get("/live", response_class=StreamingResponse, responses=answers("text/event-stream"))
 async def live(request: Request, service: Serving, study: str) -> Response:
     """Stream, as server-sent events, how many events the study has: now, and whenever there are more."""
     service.live.refuse_more()

@@ -16,6 +16,7 @@ from corrbandits.study.untold import settled
 from corrbandits.web.service import documents
 from corrbandits.web.service.common import Service, Serving, answer, needs, person_of
 from corrbandits.web.service.making import made_of, previewed
+from corrbandits.web.service.openapi import body
 from corrbandits.web.service.problems import Problem
 from corrbandits.web.service.shapes import Creating, Studies
 
@@ -61,24 +62,26 @@ async def create(request: Request, service: Serving, creating: Creating) -> Resp
     return answer(data, status)
 
 
-@routes.post("/arms/preview", dependencies=[needs("manage")])
+@routes.post("/arms/preview", openapi_extra=body("text/csv", "text/plain"), dependencies=[needs("manage")])
 async def preview(request: Request, service: Serving) -> Response:
     """Say how a table of arms is understood (text/csv, as people have them), and what is wrong with it where."""
-    body = await request.body()
-    return answer(await service.work.run(lambda: previewed(body), slow=True))
+    sent = await request.body()
+    return answer(await service.work.run(lambda: previewed(sent), slow=True))
 
 
-@routes.post("/import", status_code=201, dependencies=[needs("manage")])
+@routes.post(
+    "/import", status_code=201, openapi_extra=body("application/x-ndjson", "text/plain"), dependencies=[needs("manage")]
+)
 async def import_(request: Request, service: Serving, name: str | None = None) -> Response:
     """Take a study in that `export` wrote."""
-    body = await request.body()
+    sent = await request.body()
     if name is not None:
         _refuse_name(name)
 
     def work() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="corrbandits-") as folder:
             file = Path(folder) / "study.jsonl"
-            file.write_bytes(body)
+            file.write_bytes(sent)
             try:
                 study = Study.import_(service.shelf.journal, file, name)
             except ValueError as error:

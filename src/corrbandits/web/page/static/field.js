@@ -145,10 +145,10 @@ export class Field {
       if (best !== null) put("best", best, 0, this.size + 11);
       if (next !== null) put("next", next, 0, 1 - this.size);
     } else { // side by side in a cell
-      const several = (k) => ((k === best) + (k === next) + open.includes(k) > 1 ? r : 0);
-      for (const k of open) put("open", k, several(k));
-      if (best !== null) put("best", best, -several(best));
-      if (next !== null) put("next", next, best === next ? r : -several(next), 0.3 * r);
+      for (const k of new Set([best, next, ...open])) {
+        const there = [k === best && "best", open.includes(k) && "open", k === next && "next"].filter((sign) => sign && k !== null);
+        there.forEach((sign, i) => put(sign, k, (2 * i + 1 - there.length) * r, sign === "next" ? 0.3 * r : 0));
+      }
     }
     if (chosen !== null) nodes.push(...both(kind === "grid" ? square(x[chosen], y[chosen], Math.max(w, 10), Math.max(t, 10)) : circle(x[chosen], y[chosen], this.size + 5), 2.5));
     this.layer.signs.replaceChildren(...nodes);

@@ -111,7 +111,7 @@ async function pick(k, { speak = true } = {}) {
 async function arm() {
   if (chosen === null) { show($("arm"), h("h2", "Choose a site"), h("p.faint", "Tap a site on the map, or use the arrow keys, to see what was measured there and what is expected.")); return; }
   const k = chosen;
-  const facts = [["Expected", `${around(belief.mean[k], belief.deviation[k])}${belief.mean[k] === null ? "" : unit()}`], ["Chance to be best", percent(belief.chance?.[k])], ["Measured", counted(belief.counts?.[k] ?? 0, "time")]];
+  const facts = [["Expected", `${around(belief.mean[k], belief.deviation[k])}${belief.mean[k] === null ? "" : unit()}`], ["Chance to be best", belief.chance?.[k] === 0 ? `< ${percent(0.01)}` : percent(belief.chance?.[k])], ["Measured", counted(belief.counts?.[k] ?? 0, "time")]];
   const head = [h("h2", name(k)), h("p.faint", place(where(k))), h("dl.facts", facts.map(([term, value]) => [h("dt", term), h("dd", value)])),
     h("p", h("a", { href: at(study) }, "Measure today"))];
   const more = h("div", h("p.wait", "…"));

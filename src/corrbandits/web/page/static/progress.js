@@ -15,7 +15,7 @@ function where(now, { best, reason }, worth) {
   return [h("p.kicker", "Best so far"), h("p.big", `${best.name}: ${around(best.mean, best.deviation)}${unit}`), h("div.figures",
     figure(percent(best.probability), "chance that no site is better"),
     figure(best.expected_loss === null ? "–" : `${number(best.expected_loss, 2)}${unit}`, "lost per round, on average, if you stopped now"),
-    worth === null ? null : figure(`${number(worth, 2)}${unit}`, `is what one more measurement adds per round, on average; a day of 8 at most ${number(8 * worth, 2)}${unit}`),
+    worth === null ? null : figure(`${number(worth, 2)}${unit}`, `is what one more measurement adds per round, on average; a day of them, between that and ${number(best.expected_loss, 2)}${unit}`),
     figure(`${number(now.told)}${now.rounds ? ` / ${number(now.rounds)}` : ""}`, "measurements"))];
 }
 

@@ -43,12 +43,20 @@ function act(kind, trial) {
 const pin = ({ coordinates: c, arm }) => h("span.links", h("a", { href: `${at(study, "map")}#arm=${arm}` }, "Show on the map"),
   c && "latitude" in c ? h("a", { href: `geo:${c.latitude},${c.longitude}` }, "Directions") : null);
 
-function reason(trial) {
-  const node = h("p.why", why.get(trial.trial));
-  if (!why.has(trial.trial)) {
-    get(here(`/explain/${trial.trial}`)).then((found) => { why.set(trial.trial, spoken(found.sentence)); node.textContent = why.get(trial.trial); }, () => {});
-  }
+async function explained(trial) {
+  if (!why.has(trial)) why.set(trial, spoken((await get(here(`/explain/${trial}`))).sentence));
+  return why.get(trial);
+}
+
+function reason({ trial }) {
+  const node = h("p.why", why.get(trial));
+  if (!why.has(trial)) explained(trial).then((words) => { node.textContent = words; }, () => {});
   return node;
+}
+
+/** Look up the reasons of the whole list while there is a connection. */
+async function reasons() {
+  for (const { trial } of mine().slice(0, 20)) { try { await explained(trial); } catch { return; } }
 }
 
 /** A sentence with its mean and deviation as the reader writes numbers. */
@@ -237,6 +245,7 @@ async function load() {
     throw error;
   }
   draw();
+  reasons();
 }
 
 addEventListener("typed", draw);

@@ -132,3 +132,12 @@ def test_keys_are_made_when_something_is_typed(visit, server):
     (entry,) = json.loads(page.evaluate("localStorage.getItem('typed')"))
     assert re.fullmatch(r"[0-9a-f]{32}", entry["key"])
     assert entry["reward"] == 31.2
+
+
+def test_a_browser_that_keeps_nothing_still_sends(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/")
+    page.evaluate("void (Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); })")
+    measured(page, "31.2")
+    expect(page.locator("#saved")).to_contain_text("Saved: 31.2")
+    assert server.told("meadow") == {1: 31.2}

@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.web.page.serving import until
+
 MESSY = "\ufeffPlot;COL;Row;Soil\r\n" + "".join(
     f"{'ABCDEF'[c]}{r + 1};{c},0;{r},0;{'sand' if c < 3 else 'clay'}\r\n" for r in range(4) for c in range(6)
 )
@@ -26,7 +28,7 @@ def measured(page, typed):
 
 
 def test_a_day_in_the_field(visit, server):
-    anna = visit("/new")
+    anna = visit("/new", allow=("ERR_INTERNET_DISCONNECTED",))
     begin(anna)
     assert anna.url.endswith("/s/meadow/")
 
@@ -47,8 +49,33 @@ def test_a_day_in_the_field(visit, server):
         expect(anna.locator("#saved")).to_contain_text("Saved")
         expect(anna.get_by_role("button", name="Find the next site")).to_be_visible()
 
-    told = server.told("meadow")
-    assert sorted(told.values()) == [28.4, 29.0, 30.5, 31.2, 33.1, 35.0]
+    assert sorted(server.told("meadow").values()) == [28.4, 29.0, 30.5, 31.2, 33.1, 35.0]
+
+    ben = visit("/s/meadow/map", width=1200, height=800)
+    expect(ben.locator("#legend")).to_contain_text("expected, kg")
+    before = fills(ben)
+    anna.get_by_label("Or a list for the day").fill("3")
+    anna.get_by_role("button", name="Make the list").click()
+    expect(anna.locator("#mine ol li")).to_have_count(3)
+    expect(ben.locator("#legend")).to_contain_text("being measured", timeout=1500)
+    anna.context.set_offline(True)
+    expect(anna.locator("#state")).to_contain_text("No connection")
+    measured(anna, "52,5")
+    expect(anna.get_by_role("region", name="Not sent yet")).to_contain_text("52.5")
+    assert len(server.told("meadow")) == 6
+    anna.context.set_offline(False)
+    expect(anna.locator("#saved")).to_contain_text("Saved: 52.5 kg", timeout=20_000)
+    expect(ben.locator("#moment")).to_contain_text("after 7 entries", timeout=3000)
+    until(lambda: fills(ben) != before)
+
+    anna.locator("#saved").get_by_role("button", name="Undo").click()
+    expect(anna.locator("#saved")).to_contain_text("Taken back")
+    assert len(server.told("meadow")) == 6
+    expect(ben.locator("#moment")).to_contain_text("after 8 entries")
+    ben.get_by_label("Time").press("ArrowLeft")
+    expect(ben.locator("#moment")).to_contain_text("After 8 of 8")
+    ben.get_by_role("link", name="History", exact=True).click()
+    expect(ben.locator("#events")).to_contain_text("taken back")
 
 
 def test_an_ambiguous_number_is_asked_back(visit, server):

@@ -39,6 +39,7 @@ export function follow(changed) {
     };
   };
   begin();
+  setInterval(() => { if (!document.hidden && connection.state === "live") changed(last); }, 30_000); // some proxies hold streams back
   addEventListener("online", () => { wait = 1; begin(); });
   addEventListener("offline", () => { become("lost"); });
   document.addEventListener("visibilitychange", () => {

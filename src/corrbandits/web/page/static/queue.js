@@ -9,12 +9,14 @@ const STORE = "typed";
 
 /** Entries in the order in which they were typed: {key, study, kind, trial, arm, name, reward, at, refused}. */
 export function entries() {
-  try { return JSON.parse(localStorage.getItem(STORE) ?? "[]"); } catch { return []; }
+  try { return held ?? JSON.parse(localStorage.getItem(STORE) ?? "[]"); } catch { return held ?? []; }
 }
 
+let held = null; // where the browser keeps nothing, as in some private windows: until the page is closed
+
 function change(edit) {
-  const list = entries();
-  localStorage.setItem(STORE, JSON.stringify(edit(list)));
+  const list = edit(entries());
+  try { localStorage.setItem(STORE, JSON.stringify(list)); held = null; } catch { held = list; }
   dispatchEvent(new CustomEvent("typed"));
 }
 

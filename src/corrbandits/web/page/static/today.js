@@ -67,7 +67,7 @@ function lead() {
   const trial = open().find((one) => one.trial === chosen) ?? list[0];
   if (!trial) return asking();
   const whose = trial.by && trial.by !== own() ? `Asked for by ${trial.by}` : "Go here next";
-  return [h("p.kicker", whose), h("h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial),
+  return [h("p.kicker", whose), h(trial.name.length > 10 ? "h2.arm.long" : "h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial),
     may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", done: (value) => reward("tell", trial, value) }) : null,
     may() ? h("div.row.under", demo(trial), button("Cannot be measured", () => act("cancel", trial), ".plain")) : null];
 }
@@ -83,14 +83,14 @@ function demo(trial) {
   }, ".second");
 }
 
-const asked = { key: null, n: 0 }; // the same ask again, if nobody answered, is the same
-async function ask(n, event) {
+const asked = { key: null, what: "" }; // the same ask again, if nobody answered, is the same
+async function ask(n, event, repeats = false) {
   const pressed = event.target.closest("form")?.querySelector("button") ?? event.target;
   pressed.disabled = true;
-  if (asked.n !== n) Object.assign(asked, { key: key(), n });
+  if (asked.what !== `${n} ${repeats}`) Object.assign(asked, { key: key(), what: `${n} ${repeats}` });
   try {
-    const found = await post(here("/ask"), { n, why: true }, { by: asked.key });
-    asked.n = 0;
+    const found = await post(here("/ask"), { n, repeats, why: true }, { by: asked.key });
+    asked.what = "";
     for (const trial of found.trials) if (trial.why) why.set(trial.trial, spoken(trial.why));
     await load();
     const first = mine()[0];
@@ -107,14 +107,15 @@ function asking() {
   const past = now.rounds && now.t > now.rounds;
   const few = Math.min(8, now.arms);
   const count = h("input", { id: "sites", type: "number", inputmode: "numeric", min: 1, max: Math.min(now.arms, 200), value: few });
+  const twice = h("input", { type: "checkbox", id: "twice" });
   return [h("p.kicker", now.told ? `${counted(now.told, "measurement")} so far${now.rounds ? ` of ${number(now.rounds)}` : ""}` : "Nothing measured yet"),
     h("h2.arm", past ? "The rounds are over" : "Where next?"),
     person.demo === study && !now.told ? h("p.why", `A field to play with: ${number(now.arms)} plots, of which some bring far more than others. You may measure ${number(now.rounds)} times. Which plot is best?`) :
       now.best ? h("p.why", "Best so far: ", h("strong", now.best.name), `, ${number(now.best.mean, 4)} ± ${number(now.best.deviation, 2)}${now.unit ? ` ${now.unit}` : ""}.`) :
       h("p.why", "The first sites lie far from each other, to see the whole field."),
     may() ? h("button.main.wide", { type: "button", id: "one", onclick: (event) => ask(1, event) }, "Find the next site") : null,
-    may() ? h("form.list", { onsubmit: (event) => { event.preventDefault(); ask(Math.max(1, Math.trunc(count.valueAsNumber || 1)), event); } },
-      h("label", { for: "sites" }, "Or a list for the day:"), h("span.row", count, h("span", "sites"), h("button", { type: "submit" }, "Make the list"))) : null];
+    may() ? h("form.list", { onsubmit: (event) => { event.preventDefault(); ask(Math.max(1, Math.trunc(count.valueAsNumber || 1)), event, twice.checked); } },
+      h("label", { for: "sites" }, "Or a list for the day:"), h("span.row", count, h("span", "sites"), h("button", { type: "submit" }, "Make the list")), now.repeat ? h("label.check", twice, "A site may come twice") : null) : null];
 }
 
 function choose(trial) {
@@ -147,7 +148,7 @@ function drawOthers() {
 function drawLast() {
   const list = (now.last ?? []).filter((one) => !waits("retract", one.trial));
   if (!list.length) return [];
-  const item = (one) => h("li.told", h("div.line", h("span.grow", h("strong", one.name), h("span.faint", `${one.by ? `${one.by} · ` : ""}${when(one.at)}`)),
+  const item = (one) => h("li.told", h("div.line", h("span.grow", h("strong", one.name), h("span.faint", { title: whole(one.at) }, `${one.by ? `${one.by} · ` : ""}${when(one.at)}`)),
     h("span.value", exact(one.reward), now.unit ? h("span.unit", ` ${now.unit}`) : null),
     may() && changing !== one.trial ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => { changing = one.trial; draw(); } }, "Change", h("span.unseen", ` ${exact(one.reward)} at ${one.name}`)) : null),
   changing === one.trial ? [entry({ label: `What is right for ${one.name}?`, unit: now.unit, action: "Change", small: true, focus: true, done: (value) => reward("amend", one, value) }),

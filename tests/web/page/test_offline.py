@@ -10,6 +10,9 @@ from tests.web.page.serving import until
 LOST = ("ERR_INTERNET_DISCONNECTED", "ERR_FAILED", "ERR_CONNECTION", "ERR_NETWORK", "503", "504")
 
 
+KEPT = "caches.open('seen').then((cache) => cache.keys()).then((keys) => keys.length)"
+
+
 def measured(page, typed):
     page.get_by_label("What did you measure?").fill(typed)
     page.get_by_role("button", name="Save", exact=True).first.click()
@@ -93,9 +96,8 @@ def test_a_reward_that_was_told_otherwise_meanwhile_is_asked_back(visit, server)
 def test_the_page_opens_without_a_connection(visit, server):
     server.study("meadow", rewards=4, trials=2)
     page = visit("/s/meadow/", service_workers="allow", allow=LOST)
-    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    page.reload()
     expect(page.locator("#mine ol li")).to_have_count(2)
+    until(lambda: page.evaluate(KEPT) >= 3)
     name = page.locator("h2.arm").inner_text()
     page.context.set_offline(True)
     page.reload()

@@ -71,6 +71,19 @@ def test_signing_out_ends_it(guarded, visit):
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+def test_who_signed_out_sees_nothing_that_the_browser_kept(guarded, visit):
+    server, tokens = guarded
+    page = visit(f"/signin?next=/field/s/meadow/#{tokens['tell']}", of=server, service_workers="allow", allow=("401",))
+    expect(page.locator("h2.arm")).to_be_visible()
+    until(lambda: page.evaluate("caches.open('seen').then((c) => c.keys()).then((keys) => keys.length)") >= 3)
+    page.reload()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.goto(f"{server.url}/s/meadow/")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert page.evaluate("caches.has('seen')") is False
+
+
 def test_a_name_is_kept_and_seen_by_others(visit, server):
     server.study("meadow")
     anna, ben = visit("/s/meadow/"), visit("/s/meadow/")

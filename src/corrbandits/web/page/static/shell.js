@@ -63,7 +63,12 @@ function outbox() {
 
 async function worker() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
-  try { await navigator.serviceWorker.register(`${root}/sw.js`, { scope: `${root}/` }); } catch { /* pages then need a connection to open */ }
+  const first = !navigator.serviceWorker.controller;
+  try {
+    await navigator.serviceWorker.register(`${root}/sw.js`, { scope: `${root}/` });
+    const { active } = await navigator.serviceWorker.ready;
+    if (first) setTimeout(() => active.postMessage([location.href.split("#")[0], ...performance.getEntriesByType("resource").map((one) => one.name)]), 2000);
+  } catch { /* pages then need a connection to open */ }
 }
 
 /** Say in a node what went wrong, with a way to try again. */

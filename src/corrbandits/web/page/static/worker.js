@@ -35,12 +35,29 @@ async function fresh(request, seconds) {
   }
 }
 
+const page = (path) => path === "/" || path === "/new" || path.startsWith("/s/");
+const data = (path, search) => /^\/api\/v1\/(me$|studies($|\/[^/]+($|\/(arms|belief|standing|progress|explain)\b)))/.test(path) && !/[?&]at=/.test(search);
+
+/** A file; where a page is older than we are, the file of that name that we have. */
+async function file(request, path) {
+  const kept = await caches.match(request, { cacheName: FILES });
+  const own = `${TOLD.root}/static/${TOLD.version}/${path.split("/").at(-1)}`;
+  return kept ?? fetch(request).catch(async (error) => { const found = await caches.match(own); if (found) return found; throw error; });
+}
+
 addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   const path = url.pathname.slice(TOLD.root.length);
   if (request.method !== "GET" || url.origin !== location.origin) return;
-  if (path.startsWith("/static/")) event.respondWith(caches.match(request, { cacheName: FILES }).then((kept) => kept ?? fetch(request)));
-  else if (request.mode === "navigate" && (path === "/" || path === "/new" || path.startsWith("/s/"))) event.respondWith(fresh(request, 8));
-  else if (/^\/api\/v1\/(me$|studies($|\/[^/]+($|\/(arms|belief|standing|progress|explain)\b)))/.test(path) && !/[?&]at=/.test(url.search)) event.respondWith(fresh(request, 25));
+  if (path.startsWith("/static/")) event.respondWith(file(request, path));
+  else if (request.mode === "navigate" && page(path)) event.respondWith(fresh(request, 8));
+  else if (data(path, url.search)) event.respondWith(fresh(request, 25));
+});
+
+// What a page had loaded before we were there: it is to open without a connection too.
+addEventListener("message", (event) => {
+  const ours = event.data.map((address) => new URL(address)).filter((url) => url.origin === location.origin);
+  const wanted = ours.filter((url) => { const path = url.pathname.slice(TOLD.root.length); return page(path) || data(path, url.search); });
+  event.waitUntil(Promise.all(wanted.map((url) => fresh(new Request(url), 25).catch(() => {}))));
 });

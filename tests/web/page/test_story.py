@@ -251,3 +251,16 @@ def test_the_way_of_the_day_is_drawn_in_the_order_of_the_list(visit, server):
     page.locator("#mine ol button").nth(2).click()
     chosen = page.locator("#mine ol strong").nth(2).inner_text()
     expect(page.locator("h2.arm")).to_have_text(chosen)
+
+
+def test_numbers_and_times_are_those_of_the_reader(visit, server):
+    server.study("meadow", rewards=5, trials=1, unit="kg")
+    page = visit("/s/meadow/", locale="de-DE", timezone_id="America/New_York")
+    measured(page, "1.234")
+    page.get_by_role("button", name=re.compile("with decimals")).click()
+    expect(page.locator("#saved")).to_contain_text("Saved: 1,234 kg")
+    assert 1.234 in server.told("meadow").values()
+    page.get_by_role("link", name="History", exact=True).click()
+    expect(page.locator("#events tbody tr").first).to_contain_text(
+        re.compile(r"\d\d\.\d\d\.\d{4}, \d\d:\d\d:\d\d (GMT-[45]|E[SD]T)")
+    )

@@ -147,7 +147,7 @@ export class Field {
     } else { // side by side in a cell
       for (const k of new Set([best, next, ...open])) {
         const there = [k === best && "best", open.includes(k) && "open", k === next && "next"].filter((sign) => sign && k !== null);
-        there.forEach((sign, i) => put(sign, k, (2 * i + 1 - there.length) * r, sign === "next" ? 0.3 * r : 0));
+        there.forEach((sign, i) => put(sign, k, (i + (1 - there.length) / 2) * Math.min(2 * r, w / 3), sign === "next" ? 0.3 * r : 0));
       }
     }
     if (chosen !== null) nodes.push(...both(kind === "grid" ? square(x[chosen], y[chosen], Math.max(w, 10), Math.max(t, 10)) : circle(x[chosen], y[chosen], this.size + 5), 2.5));

@@ -33,18 +33,9 @@ def test_every_address_in_a_file_is_ours():
         assert found <= {"http://www.w3.org/2000/svg"}, name
 
 
-def loaded(name, seen):
-    """Return the scripts that a script loads, and itself."""
-    if name not in seen:
-        seen.add(name)
-        for other in re.findall(r'from "\./([\w.]+)"', pages.files()[name].decode()):
-            loaded(other, seen)
-    return seen
-
-
 @pytest.mark.parametrize("template", [*VIEWS, "studies", "new", "signin"])
 def test_a_view_loads_less_than_60_kb_of_script(template):
-    assert sum(len(pages.files()[name]) for name in loaded(f"{template}.js", set())) < 60_000
+    assert sum(len(pages.files()[name]) for name in pages.scripts(f"{template}.js")) < 60_000
 
 
 def test_all_scripts_together_are_sent_in_less_than_45_kb():
@@ -54,5 +45,12 @@ def test_all_scripts_together_are_sent_in_less_than_45_kb():
 
 def test_each_script_is_loaded_by_some_view():
     assert "chart.js" in pages.files()["map.js"].decode()  # loaded where sites lie on a line
-    every = set().union(*(loaded(f"{view}.js", set()) for view in (*VIEWS, "studies", "new", "signin")))
+    every = set().union(*(pages.scripts(f"{view}.js") for view in (*VIEWS, "studies", "new", "signin")))
     assert every | {pages.WORKER} == {name for name in pages.files() if name.endswith(".js")}
+
+
+def test_a_browser_is_told_at_once_of_all_scripts_of_a_view():
+    shown = pages.rendered("map", "", title="x", view="map", study="meadow")
+    told = re.findall(r'rel="modulepreload" href="/static/\w+/(\w+\.js)"', shown)
+    assert sorted(told) == sorted(pages.scripts("map.js"))
+    assert len(told) > 5

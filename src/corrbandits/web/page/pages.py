@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib import resources
@@ -26,6 +27,7 @@ VIEWS = {"": "Today", "map": "Map", "progress": "Progress", "history": "History"
 
 TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "png": "image/png"}
 WORKER = "worker.js"
+IMPORT = re.compile(r'from "\./(\w+\.js)"')
 FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
 ASK_EACH_TIME = {"cache-control": "no-cache"}
 
@@ -46,7 +48,8 @@ def router() -> APIRouter:
 
 def rendered(template: str, root: str, **values: Any) -> str:
     """Return a template as HTML; whatever is put into it is escaped."""
-    known = {"root": root, "version": version(), "views": VIEWS, "view": None, "study": None}
+    known: dict[str, Any] = {"root": root, "version": version(), "views": VIEWS, "view": None, "study": None}
+    known["scripts"] = scripts(f"{template}.js")
     return _templates().get_template(f"{template}.html").render(known | values, page=template)
 
 
@@ -55,6 +58,19 @@ def files() -> dict[str, bytes]:
     """Return the files that shells load, by name."""
     folder = resources.files(__package__).joinpath("static")
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
+
+
+@cache
+def scripts(first: str) -> tuple[str, ...]:
+    """Return the scripts that a script loads, itself first: a browser told of them fetches all at once.
+
+    >>> scripts("colour.js"), scripts("queue.js")
+    (('colour.js',), ('queue.js', 'api.js'))
+    """
+    found = [first]
+    for name in found:
+        found += [other for other in IMPORT.findall(files()[name].decode()) if other not in found]
+    return tuple(dict.fromkeys(found))
 
 
 @cache

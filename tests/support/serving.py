@@ -73,7 +73,8 @@ class Line:
 @contextmanager
 def served(database, **given):
     """Yield a line to a server in a thread."""
-    options = Options(str(database), port=free_port("127.0.0.1"), **({"rate": 1e6, "burst": 10**6} | given))
+    usual = {"port": free_port("127.0.0.1"), "rate": 1e6, "burst": 10**6}
+    options = Options(str(database), **(usual | given))
     app, service = application(options)
     server = prepared(app, service)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -6,7 +6,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import final
 
@@ -164,8 +164,11 @@ class Asking:
         *,
         repeats: bool,
         by: str | None = None,
+        each: Sequence[Data] = (),
     ) -> None:
+        """`each` is what events have besides, one for each trial, if they are of several calls: keys and makers."""
         self._replica, self._count, self._allowed, self._repeats, self._by = replica, count, allowed, repeats, by
+        self._each = each
         self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
         self.insists = False  # whether the choice is to stand although more than rewards came
 
@@ -179,7 +182,7 @@ class Asking:
 
     def events(self, ledger: Ledger, key: str) -> Events:
         """Return the events that are due: trials that have expired, and those chosen; none if they are there."""
-        if ledger.asked_with(key, self._count, self._allowed):
+        if not self._each and ledger.asked_with(key, self._count, self._allowed):
             return []
         expired = ledger.expiring(now())
         if self._made is not None and not expired and self._stands(ledger, *self._made):
@@ -210,7 +213,8 @@ class Asking:
             apart: Data = {"apart": k} if k and not once and not self._repeats else {}
             events.append({"event": "asked", "trial": at.trial, "arm": arm, **apart, **common})
             at = at.next(arm, repeat=self._repeats and not once)
-        events[0]["key"] = key
+        for event, more in zip(events, self._each or [{"key": key}], strict=False):
+            event.update(more)
         return events
 
     def _too_many(self, left: int, *, once: bool) -> ValueError:

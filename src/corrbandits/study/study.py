@@ -180,9 +180,13 @@ class Study(Reading):
                 trials = asking.tried(own)
         return trials if n is not None else trials[0]
 
+    def checked_reward(self, reward: Any) -> float:
+        """Return a reward as a number; refuse what can be no reward of this study."""
+        return self._replica.ledger.checked_reward(reward)
+
     def tell(self, trial: Trial | int, reward: float) -> None:
         """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`."""
-        value = self._replica.ledger.checked_reward(reward)
+        value = self.checked_reward(reward)
         self._replica.record(lambda ledger: ledger.telling(ledger.number_of(trial), value), self.by)
 
     def observe(self, arm: int | str, reward: float, *, key: str | None = None) -> Trial:
@@ -191,7 +195,7 @@ class Study(Reading):
         With a `key`, such as the number of a receipt, the same observation made again is not counted again. Without
         one, every call is another observation; if it is not known whether one was saved, its error has the key.
         """
-        value, own = self._replica.ledger.checked_reward(reward), key_of(key)
+        value, own = self.checked_reward(reward), key_of(key)
         with naming(own), self._replica.lock:
             k = self._replica.current().arms.index(arm)
             self._replica.record(lambda ledger: ledger.observing(k, value, own), self.by)
@@ -221,7 +225,7 @@ class Study(Reading):
 
     def amend(self, trial: Trial | int, reward: float) -> None:
         """Replace a wrong reward by another. The wrong one stays in the journal."""
-        value = self._replica.ledger.checked_reward(reward)
+        value = self.checked_reward(reward)
         self._replica.record(lambda ledger: ledger.amending(ledger.number_of(trial), value), self.by)
 
     def retract(self, trial: Trial | int) -> None:
@@ -248,10 +252,13 @@ class Study(Reading):
         with naming(own):
             self._replica.record(lambda ledger: ledger.extending(new, more, own), self.by)
 
-    def snapshot(self) -> Snapshot:
-        """Return the study as it is now, from one read of its journal: everything below can be had from it."""
+    def snapshot(self, *, fresh: bool = True) -> Snapshot:
+        """Return the study as it is now, from one read of its journal: everything below can be had from it.
+
+        Unless `fresh`, it is as this object last read or wrote it, and the journal is not read.
+        """
         with self._replica.lock:
-            ledger = self._replica.current().copy()
+            ledger = (self._replica.current() if fresh else self._replica.ledger).copy()
             return Snapshot(self.name, self.database, ledger, now(), self._replica.kept(), self._replica.digest)
 
     @property

@@ -50,6 +50,11 @@ class Service:
         """Where studies are kept."""
         return self.shelf.place
 
+    async def desk(self, name: str) -> Desk:
+        """Return a study; 404 if there is none of this name."""
+        found = self.shelf.open_desk(name)
+        return await self.work.run(lambda: self.shelf.desk(name)) if found is None else found
+
     async def use(self, name: str, work: Callable[[Desk], T], *, slow: bool = False) -> T:
         """Return what some work with a study gives, done in a thread."""
         return await self.work.run(lambda: self.shelf.use(name, work), slow=slow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import Any
 
@@ -189,8 +190,8 @@ def _awaited(snapshot: Snapshot, trial: Trial) -> Data:
 
 def _last(snapshot: Snapshot) -> list[Data]:
     """Return the last rewards that were told, the newest first."""
-    told = [(n, e) for n, e in enumerate(snapshot.ledger.trials, 1) if e.status == "told"]
-    newest = sorted(told, key=lambda one: (one[1].told or 0.0, one[0]))[: -MOST_LAST - 1 : -1]
+    told = ((n, e) for n, e in enumerate(snapshot.ledger.trials, 1) if e.status == "told")
+    newest = heapq.nlargest(MOST_LAST, told, key=lambda one: (one[1].told or 0.0, one[0]))
     return [
         {"trial": n, "arm": e.arm, "name": snapshot.arms.name(e.arm), "reward": e.reward, "by": e.told_by,
          "at": e.told, "kind": e.kind, "coordinates": place(snapshot, e.arm)}

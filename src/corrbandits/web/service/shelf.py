@@ -14,11 +14,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TypeVar, final
 
-from corrbandits.study import Snapshot, Study
+from corrbandits.study import Snapshot, Study, Trial
 from corrbandits.study.codec import Data
 from corrbandits.study.events import parsed
+from corrbandits.study.gathering import Reward, Wanted
 from corrbandits.study.journal import DamagedError, Journal, JournalError
 from corrbandits.study.ledger import Ledger
+from corrbandits.web.service.gather import Gather
 from corrbandits.web.service.problems import Problem
 
 T = TypeVar("T")
@@ -38,6 +40,8 @@ class Desk:
         self._journal = journal
         self._lock = threading.Lock()
         self.asking = asyncio.Lock()  # one thread at a time waits for a choice of this study
+        self.asks: Gather[Wanted, tuple[Trial, Snapshot]] | None = None
+        self.tells: Gather[Reward, Snapshot] | None = None
         self._bodies: list[str] = []
 
     @cached_property
@@ -100,12 +104,17 @@ class Shelf:
         """Return the names of all studies that are whole."""
         return list(self._known())
 
-    def desk(self, name: str) -> Desk:
-        """Return a study; 404 if there is none of this name."""
+    def open_desk(self, name: str) -> Desk | None:
+        """Return a study that is open already."""
         with self._lock:
             if (found := self._desks.get(name)) is not None:
                 self._desks.move_to_end(name)
-                return found
+            return found
+
+    def desk(self, name: str) -> Desk:
+        """Return a study; 404 if there is none of this name."""
+        if (found := self.open_desk(name)) is not None:
+            return found
         number = self._known().get(name)
         if number is None:
             raise Problem(404, f"there is no study {name!r:.60}. GET /api/v1/studies lists those there are.")

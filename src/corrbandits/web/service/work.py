@@ -40,12 +40,7 @@ class Work:
             future = loop.run_in_executor(self._slow if slow else self._quick, partial(_quietly, work))
             return await asyncio.wait_for(future, self.seconds if seconds is None else seconds)
         except TimeoutError:
-            raise Problem(
-                504,
-                f"this took longer than {self.seconds:g} s. If it was to save something, the same call with the same "
-                "Idempotency-Key is counted once.",
-                headers=_LATER,
-            ) from None
+            raise too_long(self.seconds) from None
         finally:
             self._waiting -= 1
 
@@ -53,6 +48,16 @@ class Work:
         """Let what was begun end; what waits is dropped."""
         for pool in (self._quick, self._slow):
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def too_long(seconds: float) -> Problem:
+    """Return the answer to who has waited for so long."""
+    return Problem(
+        504,
+        f"this took longer than {seconds:g} s. If it was to save something, the same call with the same "
+        "Idempotency-Key is counted once.",
+        headers=_LATER,
+    )
 
 
 def _quietly(work: Callable[[], T]) -> T:

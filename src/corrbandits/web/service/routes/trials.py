@@ -9,8 +9,9 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from corrbandits.study import BadRowError, Study
+from corrbandits.study.gathering import Reward, Wanted
 from corrbandits.study.replica import key_of
-from corrbandits.web.service import documents
+from corrbandits.web.service import documents, lots
 from corrbandits.web.service.common import Key, Service, Serving, answer, needs, person_of
 from corrbandits.web.service.problems import Problem
 from corrbandits.web.service.shapes import Asked, Asking, Done, Many, Observing, Telling
@@ -39,23 +40,49 @@ async def ask(
             trials = mine.ask(wanted.n or 1, allowed=allowed, repeats=wanted.repeats, key=own)
         except ValueError as error:
             raise _key_taken(mine, own, error) from None
-        now = mine.snapshot()
+        now = mine.snapshot(fresh=False)
         listed = [documents.trial_data(now, trial) for trial in in_order(now.arms, trials, wanted.near)]
         if wanted.why:
             listed = [one | {"why": documents.sentence(mine.explain(one["trial"]), now)} for one in listed]
         return {"study": study, "trials": listed, "key": own, "sequence": now.ledger.sequence}
 
-    desk = await service.work.run(lambda: service.shelf.desk(study))
-    async with desk.asking:
-        data = await service.use(study, work, slow=True)
+    desk = await service.desk(study)
+    if wanted == Asking():
+        data = await _asked_one(service, desk, own, by)
+    else:
+        async with desk.asking:
+            data = await service.use(study, work, slow=True)
     await service.written(study, "asked", data["sequence"])
     return answer(data)
+
+
+async def _asked_one(service: Service, desk: Desk, key: str, by: str | None) -> dict[str, Any]:
+    try:
+        trial, now = await lots.asked(service, desk, Wanted(key, by))
+    except ValueError as error:
+        refused = error
+        raise await service.use(desk.name, lambda now: _key_taken(now.asker, key, refused)) from None
+    one = documents.trial_data(now, trial)
+    return {"study": desk.name, "trials": [one], "key": key, "sequence": now.ledger.sequence}
 
 
 @routes.post("/trials/{number}/tell", response_model=Done)
 async def tell(request: Request, service: Serving, study: str, number: Number, telling: Telling) -> Response:
     """Tell the reward of a trial; the same again changes nothing."""
-    return await _changed(request, service, study, number, "told", lambda s: s.tell(number, telling.reward), telling)
+    desk, by = await service.desk(study), person_of(request).name
+    reward = await service.use(study, lambda one: one.teller.checked_reward(telling.reward))
+    try:
+        now = await lots.told(service, desk, Reward(number, reward, by))
+    except ValueError as error:
+        refused = error
+        raise await service.use(study, lambda one: _refused(one.teller, number, refused)) from None
+    check = telling.check and now.arms.count <= MOST_CHECKED
+    if check:
+        data = await service.work.run(lambda: documents.done(now, "told", number, check=True), slow=True)
+    else:
+        data = documents.done(now, "told", number, check=False)
+    await service.written(study, "told", data["sequence"])
+    return answer(data)
 
 
 @routes.post("/trials/{number}/amend", response_model=Done)
@@ -89,7 +116,7 @@ async def observe(request: Request, service: Serving, study: str, observing: Obs
             trial = mine.observe(observing.arm, observing.reward, key=own)
         except ValueError as error:
             raise _key_taken(mine, own, error) from None
-        now = mine.snapshot()
+        now = mine.snapshot(fresh=False)
         check = observing.check and now.arms.count <= MOST_CHECKED
         return documents.done(now, "observed", trial.number, check=check) | {"key": own}
 
@@ -131,21 +158,27 @@ async def _changed(
     def work(desk: Desk) -> dict[str, Any]:
         mine = desk.teller.signed(by)
         if telling is not None:
-            mine.snapshot().ledger.checked_reward(telling.reward)  # 400 for what can be nobody's reward
+            mine.checked_reward(telling.reward)  # 400 for what can be nobody's reward
         try:
             act(mine)
         except ValueError as error:
-            known = len(mine.snapshot().ledger.trials)
-            if number > known:
-                raise Problem(404, f"there is no trial {number}; the study has {known:,}. Ask first.") from None
-            raise Problem(409, str(error)) from None
-        now = mine.snapshot()
+            raise _refused(mine, number, error) from None
+        now = mine.snapshot(fresh=False)
         check = telling is not None and telling.check and now.arms.count <= MOST_CHECKED
         return documents.done(now, did, number, check=check)
 
     data = await service.use(study, work)
     await service.written(study, did, data["sequence"])
     return answer(data)
+
+
+def _refused(study: Study, number: int, error: ValueError) -> Exception:
+    """Return the error of a call about a trial: there is none of this number, or its state refuses the call."""
+    now = study.snapshot()
+    known = len(now.ledger.trials)
+    if number > known:
+        return Problem(404, f"there is no trial {number}; the study has {known:,}. Ask first.")
+    return Problem(409, str(error))
 
 
 def _key_taken(study: Study, key: str, error: ValueError) -> Exception:

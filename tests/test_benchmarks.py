@@ -5,8 +5,9 @@ import shutil
 
 import numpy as np
 import pytest
-from benchmarks import loops, peers, problems, report, studies, untold
+from benchmarks import loops, peers, problems, report, service, studies, untold
 
+import corrbandits as cb
 from tests.support import ROOT
 
 
@@ -90,3 +91,27 @@ def test_studies_are_measured_against_optuna_on_the_same_work(tmp_path):
     ]  # fmt: skip
     assert all(row["seconds"] > 0 for row in data["rows"])
     assert studies.RDB in studies.table(data)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", [service.TOLD, service.KILLED])
+def test_the_service_is_loaded_and_loses_nothing(tmp_path, what):
+    found = service.served(f"sqlite:///{tmp_path}/load.db", what, clients=4, seconds=3.0)
+    assert found["acknowledged"] > 0
+    assert found["calls"].keys() == {"ask", "tell", "look"}
+    assert all(call["p50"] <= call["p99"] for call in found["calls"].values())
+    beside = service.beside(f"sqlite:///{tmp_path}/optuna.db", clients=2, seconds=1.0)
+    on = {"processor": "a", "cores": 1, "versions": {}}
+    rows = [{"on": "SQLite", "what": what} | found, {"on": "SQLite", "what": service.OPTUNA} | beside]
+    data = {"machine": on, "load": [0, 0], "clients": 4, "seconds": 3.0, "rows": rows}
+    page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    assert service.table(data) in service.page(page, data)
+
+
+def test_a_reward_that_is_not_in_the_journal_is_missed(tmp_path):
+    url = f"sqlite:///{tmp_path}/load.db"
+    service.created(url, service.TOLD)
+    with cb.Study.open(url, "load") as study:
+        study.tell(study.ask(), 3.0)
+    assert service.missing(url, {1: 3.0}) == 0
+    assert service.missing(url, {1: 3.5, 2: 1.0}) == 2

@@ -40,7 +40,7 @@ def serve(
     burst: Annotated[int, typer.Option(min=1, help="Requests that one person may make at once.")] = 200,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long a request may take.")] = 30.0,
 ) -> None:
-    """Serve studies over HTTP, with a page for the people who measure.
+    """Serve studies over HTTP, with a page for who measures.
 
     On this machine alone unless --host says otherwise; others need a token then, and TLS. Stops at Ctrl-C or SIGTERM,
     when what was begun is done.
@@ -71,9 +71,9 @@ def token(
     role: Annotated[Roles, typer.Option(help="What they may do.")] = Roles.tell,
     url: Annotated[str, typer.Option(help="The address of the server, for the link.")] = "http://127.0.0.1:8000",
 ) -> None:
-    """Make a token for a person or a program, and a link and a QR code by which a person signs in.
+    """Make a token, and a link and QR code to sign in by.
 
-    The file keeps a hash only: the token is shown this once. To take it back, strike its line out of the file.
+    It is a person's or a program's, and its name goes with what they do. The file keeps a hash only: the token is shown this once. To take it back, strike its line out of the file.
     """
     _need_service()
     import segno

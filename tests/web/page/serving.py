@@ -106,6 +106,10 @@ class Server:
         with Study.open(self.database, name) as study:
             study.tell(trial, reward)
 
+    def cancel(self, name, trial):
+        with Study.open(self.database, name) as study:
+            study.cancel(trial)
+
     def prior(self, name):
         with Study.open(self.database, name) as study:
             return study.snapshot().prior.in_words()

@@ -107,7 +107,7 @@ def test_the_page_opens_without_a_connection(visit, server):
     expect(page.get_by_role("region", name="Not sent yet")).to_contain_text("1 entry")
     page.context.set_offline(False)
     expect(page.get_by_role("region", name="Not sent yet")).to_be_hidden(timeout=20_000)
-    assert 31.2 in server.told("meadow").values()
+    until(lambda: 31.2 in server.told("meadow").values())
 
 
 def test_a_server_that_stops_and_starts_is_found_again(visit, server):
@@ -143,3 +143,38 @@ def test_a_browser_that_keeps_nothing_still_sends(visit, server):
     measured(page, "31.2")
     expect(page.locator("#saved")).to_contain_text("Saved: 31.2")
     assert server.told("meadow") == {1: 31.2}
+
+
+def test_two_tabs_send_what_was_typed_once(visit, server):
+    server.study("meadow")
+    one = visit("/s/meadow/", allow=LOST)
+    context = one.context
+    other = context.new_page()
+    other.goto(f"{server.url}/s/meadow/")
+    expect(other.get_by_role("button", name="Find the next site")).to_be_visible()
+    one.get_by_text("Measured somewhere else?").click()
+    context.set_offline(True)
+    one.get_by_label("Which site?").fill("B2")
+    one.get_by_label("What was measured there?").fill("30")
+    one.locator("#elsewhere").get_by_role("button", name="Save").click()
+    expect(other.get_by_role("region", name="Not sent yet")).to_contain_text("30")
+    context.set_offline(False)
+    until(lambda: server.told("meadow") != {})
+    expect(other.get_by_role("region", name="Not sent yet")).to_be_hidden()
+    one.wait_for_timeout(1500)
+    assert list(server.told("meadow").values()) == [30.0]
+
+
+def test_a_reward_of_a_trial_that_others_gave_back_can_still_be_counted(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/", allow=(*LOST, "409"))
+    expect(page.get_by_label("What did you measure?")).to_be_visible()
+    page.context.set_offline(True)
+    measured(page, "31.2")
+    server.cancel("meadow", 1)
+    page.context.set_offline(False)
+    refused = page.get_by_role("region", name="Not taken")
+    expect(refused).to_contain_text("was cancelled", timeout=20_000)
+    expect(refused.get_by_role("button", name="Mine counts")).to_have_count(0)
+    refused.get_by_role("button", name="Count it").click()
+    until(lambda: list(server.told("meadow").values()) == [31.2])

@@ -171,7 +171,7 @@ def test_a_trial_that_cannot_be_measured_is_given_back(visit, server):
     page = visit("/s/meadow/")
     page.get_by_role("button", name="Cannot be measured").click()
     expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
-    assert server.open("meadow") == []
+    until(lambda: server.open("meadow") == [])
 
 
 @pytest.mark.parametrize("name", ["a/b", "50 % & more?", "grün #1", "x/map", "<b>"])
@@ -264,3 +264,13 @@ def test_numbers_and_times_are_those_of_the_reader(visit, server):
     expect(page.locator("#events tbody tr").first).to_contain_text(
         re.compile(r"\d\d\.\d\d\.\d{4}, \d\d:\d\d:\d\d (GMT-[45]|E[SD]T)")
     )
+
+
+def test_a_value_that_may_be_mistyped_is_pointed_out_with_what_to_do(visit, server):
+    server.study("meadow", rewards=12, trials=1)
+    page = visit("/s/meadow/")
+    measured(page, "351")
+    expect(page.locator("#saved")).to_contain_text("far from what all else says")
+    page.get_by_role("link", name="Progress", exact=True).click()
+    expect(page.locator("#warnings")).to_contain_text("standard deviations from what all else says", timeout=20_000)
+    expect(page.locator("#warnings")).to_contain_text("If its reward was mistyped, correct it")

@@ -51,15 +51,8 @@ const values = () => (layer === "truth" ? truth : belief[LAYERS[layer][1]] ?? be
 function shown() {
   const list = values();
   const [low, high] = layer === "chance" ? [0, Math.max(ends(list)[1], 0.05)] : layer === "counts" ? [0, Math.max(ends(list)[1], 1)] : (step !== null && fixedEnds?.[layer]) || ends(list);
-  const best = belief.counts?.some((n) => n > 0) ? leader() : null;
+  const best = belief.counts.some((n) => n > 0) ? belief.leader ?? null : null;
   return { values: list, low, high, ramp: LAYERS[layer]?.[2] ?? "viridis", counts: belief.counts, open: belief.open ?? [], next: step === null ? now.next ?? belief.next ?? null : belief.next ?? null, best, chosen, text };
-}
-
-function leader() {
-  const sign = now.goal === "min" ? -1 : 1;
-  let found = null;
-  belief.mean.forEach((m, k) => { if (m !== null && (found === null || sign * m > sign * belief.mean[found])) found = k; });
-  return found;
 }
 
 function draw() {
@@ -209,6 +202,7 @@ async function load() {
   try {
     const [snapshot, fresh] = await Promise.all([get(here()), columns(here("/belief?digits=5"))]);
     now = snapshot;
+    if (fresh.arms !== arms.count) { location.reload(); return; } // sites were added
     fixedEnds = { mean: ends(fresh.mean), limit: ends(fresh.limit ?? []), deviation: ends(fresh.deviation) };
     if (step === null) belief = fresh;
   } catch (error) {

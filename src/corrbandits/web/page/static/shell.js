@@ -25,8 +25,9 @@ function waiting(entry) {
   const choices = [];
   if (entry.refused) {
     if (entry.kind === "tell" && entry.status === 409) {
-      choices.push(button("Mine counts", () => { revise(entry, { kind: "amend" }); flush(); }),
-        button("Keep both", () => { revise(entry, { kind: "observe" }); flush(); }));
+      const closed = entry.refused.includes("takes no reward");
+      if (!closed) choices.push(button("Mine counts", () => { revise(entry, { kind: "amend" }); flush(); }));
+      choices.push(button(closed ? "Count it" : "Keep both", () => { revise(entry, { kind: "observe" }); flush(); }));
     } else choices.push(button("Try again", () => { revise(entry, {}); flush(); }));
   }
   choices.push(button(entry.refused ? "Drop it" : "Discard", () => {

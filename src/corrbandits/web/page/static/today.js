@@ -103,11 +103,11 @@ async function ask(n, event, repeats = false) {
   } finally { pressed.disabled = false; }
 }
 
+const wanted = { sites: null, twice: false }; // of the list, also when the card is drawn anew
 function asking() {
   const past = now.rounds && now.t > now.rounds;
-  const few = Math.min(8, now.arms);
-  const count = h("input", { id: "sites", type: "number", inputmode: "numeric", min: 1, max: Math.min(now.arms, 200), value: few });
-  const twice = h("input", { type: "checkbox", id: "twice" });
+  const count = h("input", { id: "sites", type: "number", inputmode: "numeric", min: 1, max: Math.min(now.arms, 200), value: wanted.sites ?? Math.min(8, now.arms), oninput: () => { wanted.sites = count.value; } });
+  const twice = h("input", { type: "checkbox", id: "twice", checked: wanted.twice, onchange: () => { wanted.twice = twice.checked; } });
   return [h("p.kicker", now.told ? `${counted(now.told, "measurement")} so far${now.rounds ? ` of ${number(now.rounds)}` : ""}` : "Nothing measured yet"),
     h("h2.arm", past ? "The rounds are over" : "Where next?"),
     person.demo === study && !now.told ? h("p.why", `A field to play with: ${number(now.arms)} plots, of which some bring far more than others. You may measure ${number(now.rounds)} times. Which plot is best?`) :
@@ -158,7 +158,15 @@ function drawLast() {
 
 const back = (one) => button(["Take back", h("span.unseen", ` ${exact(one.reward)} at ${one.name}`)], () => act("retract", one));
 
-let arms = null; // where they lie
+let arms = null; // what they are called and where they lie; looked up while there is a connection
+async function known() {
+  if (!arms) {
+    const { coordinates: c, ...rest } = await get(here("/arms"));
+    arms = { ...rest, coordinates: c && c[0].map((_, k) => c.map((column) => column[k])) };
+  }
+  return arms;
+}
+
 let field = null;
 /** The way to the next site and on to the others of the list, on a map of the field. */
 async function drawWay() {
@@ -166,10 +174,7 @@ async function drawWay() {
   const current = open().find((one) => one.trial === chosen);
   const route = [...new Set((current ? [current, ...list] : list).map((one) => one.arm))];
   if (now.axes.length !== 2 || now.arms > 3000 || !route.length) { field = null; show($("way")); return; }
-  if (!arms) {
-    const { coordinates: c, ...rest } = await get(here("/arms"));
-    arms = { ...rest, coordinates: c[0].map((_, k) => c.map((column) => column[k])) };
-  }
+  await known();
   if (!field) {
     const host = h("div");
     show($("way"), h("h2#way-title", "The way"), host);
@@ -178,26 +183,18 @@ async function drawWay() {
   field.draw({ values: Array(arms.count).fill(null), low: 0, high: 1, ramp: "viridis", text: number, route });
 }
 
-let names = null;
 function drawElsewhere() {
   if (!may()) return [];
   const where = h("input", { id: "where", list: "names", autocomplete: "off", maxlength: 200 });
   const field = entry({ label: "What was measured there?", unit: now.unit, action: "Save", small: true, done: (value) => {
     const name = where.value.trim();
-    const k = names?.indexOf(name) ?? -1;
-    if (k < 0) { show(note, h("p.bad", name ? `There is no site called “${name}” here.` : "Say which site.")); where.focus(); return; }
+    const k = arms ? arms.names.indexOf(name) : name; // where they are not known here, the server looks
+    if (k < 0 || !name) { show(note, h("p.bad", name ? `There is no site called “${name}” here.` : "Say which site.")); where.focus(); return; }
     reward("observe", { trial: null, arm: k, name }, value);
   } });
   const note = h("div.note", { "aria-live": "assertive" });
   const more = h("details", h("summary", "Measured somewhere else?"), h("label", { for: "where" }, "Which site?"), where, h("datalist#names"), note, field);
-  more.addEventListener("toggle", async () => {
-    if (!more.open || names) return;
-    try {
-      const found = await get(here("/arms?limit=10000"));
-      names = found.names ?? Array.from({ length: now.arms }, (_, k) => String(k));
-      show($("names"), names.slice(0, 1000).map((name) => h("option", { value: name })));
-    } catch (error) { complain(note, error); }
-  });
+  more.addEventListener("toggle", () => { if (more.open) known().then(({ names }) => show($("names"), names.slice(0, 1000).map((name) => h("option", { value: name }))), () => {}); });
   return [more, person.signed_in ? h("p", `Signed in as ${person.name}. `, button("Sign out", leave, ".plain")) : naming()];
 }
 
@@ -246,6 +243,7 @@ async function load() {
     throw error;
   }
   draw();
+  if (now.arms <= 10_000) known().catch(() => {});
   reasons();
 }
 

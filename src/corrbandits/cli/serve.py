@@ -73,7 +73,8 @@ def token(
 ) -> None:
     """Make a token, and a link and QR code to sign in by.
 
-    It is a person's or a program's, and its name goes with what they do. The file keeps a hash only: the token is shown this once. To take it back, strike its line out of the file.
+    It is a person's or a program's, and its name goes with what they do. The file keeps a hash only: the token is shown
+    this once. To take it back, strike its line out of the file.
     """
     _need_service()
     import segno

@@ -198,8 +198,10 @@ class Vague(Belief):
         """Return one draw of all mean rewards: a part by its weight, its scale and mean, and the arms given these."""
         return self.draws(rng, 1)[:, 0]
 
-    def draws(self, rng: np.random.Generator, number: int) -> Array:
-        """Return so many draws of all mean rewards, one per column; each part that occurs costs O(N^3) once.
+    def draws(self, rng: np.random.Generator, number: int, arms: Integers | None = None) -> Array:
+        """Return so many draws of mean rewards, one per column: of all arms, or of some, each of them once.
+
+        Each part that occurs costs O(N^3) once, where N is how many arms are drawn.
 
         >>> belief = Vague(arms=3, mean=0.0, sd=1.0, noise_sd=1.0)
         >>> round(float(belief.draws(np.random.default_rng(0), 1000).std()), 1)
@@ -211,7 +213,7 @@ class Vague(Belief):
                 "a draw needs a proper belief, but too few rewards have come, or all are equal: there is no scale yet. "
                 "Observe some arms first."
             )
-        return self._state.units.rewards(self._mixture.draws(generator, number))
+        return self._state.units.rewards(self._mixture.draws(generator, number, arms))
 
     def covariance_with(self, arm: int) -> Array:
         """Return the covariance of one arm's mean reward with every arm's; inf in the opening."""

@@ -84,12 +84,16 @@ class Factors:
                     rows[place][:, block] -= (R @ gains[place]).T
         return np.asarray(rows)
 
-    def covariance(self, part: int) -> Array:
-        """Return what is left of the correlation of all arms under one of the parts kept, by its place among them."""
-        every, number = np.arange(self.parts.arms), self.kept.item(part)
-        left = self.parts.correlation(number, every, every) if self.S is None else self.S[part].copy()
-        for V in self.V:
-            left -= V[part].T @ V[part]
+    def covariance(self, part: int, arms: Integers | None = None) -> Array:
+        """Return what is left of the correlation of arms under one of the parts kept, by its place among them."""
+        every, number = np.arange(self.parts.arms) if arms is None else arms, self.kept.item(part)
+        if self.S is None:
+            left = self.parts.correlation(number, every, every)
+        else:
+            left = self.S[part].copy() if arms is None else self.S[part][np.ix_(arms, arms)]
+        for rows in self.V:
+            V = rows[part] if arms is None else rows[part][:, arms]
+            left -= V.T @ V
         if self.roots:
             V = solved_by(self.roots[part], self.parts.correlation(number, self.seen, every))
             left -= V.T @ V

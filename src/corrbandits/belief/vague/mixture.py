@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from corrbandits._core.checks import Array
+from corrbandits._core.checks import Array, Integers
 from corrbandits._core.draws import covariance_root
 from corrbandits._core.single_thread import one_thread
 from corrbandits.belief.vague.components import Components
@@ -96,22 +96,23 @@ class Mixture:
         centred = self.location - self.mean
         return np.asarray(self.weights @ (rows + centred[:, arm][:, None] * centred))
 
-    def draws(self, generator: np.random.Generator, number: int) -> Array:
-        """Return so many draws of all arms, one per column: a component by its weight, its scale, and arms by these."""
+    def draws(self, generator: np.random.Generator, number: int, arms: Integers | None = None) -> Array:
+        """Return so many draws of arms, one per column: a component by its weight, its scale, and arms by these."""
         of, reached = self.components, np.cumsum(self.weights)
         chosen = np.searchsorted(reached, generator.random(number) * reached[-1], side="right")
         tau = np.sqrt(of.tau_squared[chosen])
         if math.isfinite(of.freedom):
             tau = tau * np.sqrt(of.freedom / generator.chisquare(of.freedom, number))
-        arms = self.location.shape[1]
-        normals, drawn = generator.standard_normal((arms, number)), np.empty((arms, number))
+        some = slice(None) if arms is None else arms
+        count = self.location.shape[1] if arms is None else arms.size
+        normals, drawn = generator.standard_normal((count, number)), np.empty((count, number))
         for one in np.unique(chosen):
             here, part = np.flatnonzero(chosen == one), of.part.item(one)
-            share = self.factors.share[part]
-            covariance = self.factors.covariance(part)
+            share = self.factors.share[part][some]
+            covariance = self.factors.covariance(part, arms)
             covariance += of.beta_variance.item(one) * np.outer(share, share)
             spread = covariance_root(covariance) @ normals[:, here]
-            drawn[:, here] = self.location[one][:, None] + tau[here] * spread
+            drawn[:, here] = self.location[one][some][:, None] + tau[here] * spread
         return drawn
 
 

@@ -22,12 +22,12 @@ from corrbandits.study.report.overview import _limits as limits_of
 
 DRAWS = 1024
 MOST_EXACT = 300
-"""With more arms than this the chances are those of a normal belief of the same means and covariances."""
+"""Of more arms than this, not all are drawn."""
 
 MOST_DRAWN = 150
 """So many arms, those likeliest to be above the leader, are drawn where there are more."""
 
-MOST_LIMITED = 2_000
+MOST_LIMITED = 20_000
 """With more arms the limits and the next arm of a `Vague` belief are left to `ask`."""
 
 Data = dict[str, Any]
@@ -69,8 +69,9 @@ def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[Integ
     z = (belief.mean - belief.mean[leader]) / np.maximum(belief.deviation, 1e-300)
     z[leader] = np.inf
     arms = np.sort(np.argpartition(-z, MOST_DRAWN - 1)[:MOST_DRAWN])
-    covariance = np.array([belief.covariance_with(int(arm))[arms] for arm in arms])
-    root = covariance_root((covariance + covariance.T) / 2)
+    if isinstance(belief, Vague):
+        return arms, belief.draws(rng, DRAWS, arms)
+    root = covariance_root(belief.covariance_of(arms))
     return arms, belief.mean[arms][:, None] + root @ rng.standard_normal((arms.size, DRAWS))
 
 

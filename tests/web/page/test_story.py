@@ -274,3 +274,22 @@ def test_a_value_that_may_be_mistyped_is_pointed_out_with_what_to_do(visit, serv
     page.get_by_role("link", name="Progress", exact=True).click()
     expect(page.locator("#warnings")).to_contain_text("standard deviations from what all else says", timeout=20_000)
     expect(page.locator("#warnings")).to_contain_text("If its reward was mistyped, correct it")
+
+
+def test_a_file_is_dropped_and_rows_are_pasted(visit, server):
+    page = visit("/new")
+    dropped = page.evaluate_handle(
+        """(text) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], "dropped.csv", {type: "text/csv"}));
+            return data;
+        }""",
+        MESSY,
+    )
+    page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
+    expect(page.locator("#preview")).to_contain_text("24 sites")
+    expect(page.get_by_label("What is it called?")).to_have_value("dropped")
+    page.get_by_text("Paste rows instead").click()
+    page.get_by_label("Rows of a spreadsheet").fill("Site\tlat\tlon\nbrook\t54,1\t10,2\nhill\t54,2\t10,3\n")
+    page.get_by_label("What is it called?").click()
+    expect(page.locator("#preview")).to_contain_text("2 sites, with name, latitude, longitude")

@@ -36,7 +36,7 @@ def sentence(found: Explanation, snapshot: Snapshot) -> str:
         return f"The most promising of all: {level}{_near(found, snapshot)}."
     if found.rank == 1 or found.rank is None:
         return f"The most promising of what is still uncertain: {level}{_near(found, snapshot)}."
-    return f"The most promising of those within reach: {level}{_near(found, snapshot)}."
+    return f"Among the most promising: {level}{_near(found, snapshot)}."
 
 
 def _near(found: Explanation, snapshot: Snapshot) -> str:

@@ -47,7 +47,7 @@ function outbox() {
   const said = [];
   if (rest.length) {
     said.push(h("section.notice.kept", { "aria-label": "Not sent yet" },
-      h("p", h("strong", counted(rest.length, "entry", "entries"), " kept on this device."), " Sent as soon as there is a connection; you may close the page."),
+      h("p", h("strong", counted(rest.length, "entry", "entries"), " kept on this device."), " Sent as soon as there is a connection. If you close the page, open it again then."),
       h("ul", rest.map(waiting)), button("Send now", () => flush())));
   }
   if (refused.length) {

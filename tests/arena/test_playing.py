@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from corrbandits import Gittins, HorizonUCL, Uniform, recommend
-from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, RULES, WRONG, Contestant, contestants
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, RULES, STEPWISE, WRONG, Contestant, contestants
 from corrbandits.arena.playing import play, play_step_by_step
 from corrbandits.arena.problems import problem
 
@@ -99,10 +99,16 @@ def test_the_default_is_what_is_recommended():
         assert recommend(CHAIN.told_nothing(), horizon).policy == DEFAULT.policy(horizon)
 
 
+def compiled():
+    """Return the rules that play games of any length."""
+    return set(RULES) - set(STEPWISE)
+
+
 def test_contestants_are_named_once_and_what_they_are_told_is_known():
-    everybody = contestants(200, 100)
+    everybody = contestants(50, 100)
     assert len(set(everybody)) == len(everybody)
     assert {one.rule for one in everybody} == set(RULES)
+    assert {one.rule for one in contestants(200, 100)} == {one.rule for one in contestants(50, 1_000)} == compiled()
     assert {one.told for one in everybody} == {EVERYTHING, NOTHING, *WRONG}
     assert [one.told for one in everybody] == sorted(
         (one.told for one in everybody), key=list(dict.fromkeys(one.told for one in everybody)).index

@@ -20,7 +20,7 @@ from corrbandits.web.service.options import Options
 from corrbandits.web.service.problems import Problem
 from corrbandits.web.service.shelf import Desk, Shelf
 from corrbandits.web.service.tokens import Person, Role
-from corrbandits.web.service.work import Work
+from corrbandits.web.service.work import Pool, Work
 
 T = TypeVar("T")
 
@@ -55,9 +55,9 @@ class Service:
         found = self.shelf.open_desk(name)
         return await self.work.run(lambda: self.shelf.desk(name)) if found is None else found
 
-    async def use(self, name: str, work: Callable[[Desk], T], *, slow: bool = False) -> T:
+    async def use(self, name: str, work: Callable[[Desk], T], *, pool: Pool = "quick") -> T:
         """Return what some work with a study gives, done in a thread."""
-        return await self.work.run(lambda: self.shelf.use(name, work), slow=slow)
+        return await self.work.run(lambda: self.shelf.use(name, work), pool=pool)
 
     async def written(self, name: str, did: str, sequence: int) -> None:
         """Count what was written, and tell who watches."""
@@ -153,7 +153,7 @@ async def read(
         of = (desk.serial, *what) if fixed else (desk.serial, now.digest, *what)
         return tag, packed(request, service.kept.get(of, lambda: make(desk, now)), tag)
 
-    tag, found = await service.use(study, work, slow=slow)
+    tag, found = await service.use(study, work, pool="slow" if slow else "quick")
     return Response(status_code=304, headers={"etag": tag}) if found is None else found
 
 

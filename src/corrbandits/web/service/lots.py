@@ -22,10 +22,10 @@ async def asked(service: Service, desk: Desk, call: Wanted) -> tuple[Trial, Snap
 
         async def together(calls: Sequence[Wanted]) -> Sequence[tuple[Trial, Snapshot] | Exception]:
             async with desk.asking:
-                return await service.use(desk.name, lambda now: _ask(now, calls), slow=True)
+                return await service.use(desk.name, lambda now: _ask(now, calls), pool="choice")
 
         desk.asks = Gather(together)
-    return await _bounded(service, desk.asks.call(call))
+    return await bounded(service, desk.asks.call(call))
 
 
 async def told(service: Service, desk: Desk, call: Reward) -> Snapshot:
@@ -36,7 +36,7 @@ async def told(service: Service, desk: Desk, call: Reward) -> Snapshot:
             return await service.use(desk.name, lambda now: _tell(now, calls))
 
         desk.tells = Gather(together)
-    return await _bounded(service, desk.tells.call(call))
+    return await bounded(service, desk.tells.call(call))
 
 
 def _ask(desk: Desk, calls: Sequence[Wanted]) -> Sequence[tuple[Trial, Snapshot] | Exception]:
@@ -58,7 +58,8 @@ def _seen(desk: Desk, found: list[T]) -> list[T]:
     return found
 
 
-async def _bounded(service: Service, waiting: Awaitable[T]) -> T:
+async def bounded(service: Service, waiting: Awaitable[T]) -> T:
+    """Return what is waited for; refused if that takes too long."""
     try:
         return await asyncio.wait_for(waiting, service.work.seconds)
     except TimeoutError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ MOMENTS, MOST_MOMENTS = 60, 12
 """At so many moments of the past the belief is computed; at the second number where arms are many."""
 
 MOST_NEIGHBOURS = 8
+MOST_PREDICTED = 20
+"""Of an arm's rewards, so many of the last are shown with what was predicted."""
+
 REWARDING = ("told", "observed", "amended", "retracted")
 
 
@@ -66,10 +70,10 @@ def progress(desk: Desk, snapshot: Snapshot, kept: Kept) -> Data:
     ]  # fmt: skip
     changes = [k for k, e in enumerate(events, 1) if e["event"] in REWARDING]
     most = MOMENTS if snapshot.arms.count <= MOST_EXACT else MOST_MOMENTS
-    moments = [
-        json.loads(kept.get((desk.serial, "moment", at), lambda at=at: _moment(desk.ledger(at))))  # type: ignore[misc]
-        for at in chosen(changes, most)
-    ]
+    moments = []
+    for ledger in desk.ledgers(chosen(changes, most)):
+        made = partial(_moment, ledger)
+        moments.append(json.loads(kept.get((desk.serial, "moment", ledger.sequence), made)))
     return {
         "study": snapshot.name,
         "rewards": rewards,
@@ -120,24 +124,22 @@ def of_arm(desk: Desk, snapshot: Snapshot, arm: int) -> Data:
         "coordinates": documents.place(snapshot, arm),
         "attributes": {name: values[arm] for name, values in ledger.arms.attributes.items()},
         "now": _prediction(ledger, deciding, arm),
-        "trials": [
-            row | {"predicted": _before(desk, snapshot, row["trial"])}
-            for row in documents.history(snapshot, 0, len(ledger.trials))
-            if row["arm"] == arm
-        ],
+        "trials": _with_predictions(desk, snapshot, arm),
         "neighbours": _neighbours(snapshot, deciding, arm),
     }
 
 
-def _before(desk: Desk, snapshot: Snapshot, trial: int) -> Data | None:
-    """Return what was thought of a trial's arm just before its reward was told."""
-    entry = snapshot.ledger.entry(trial)
-    if entry.told is None:
-        return None
-    events = desk.events(snapshot.ledger.sequence)
-    told = next(k for k, e in enumerate(events) if e.get("trial") == trial and e["event"] in ("told", "observed"))
-    then = desk.ledger(told)
-    return None if entry.arm >= then.arms.count else _prediction(then, deciding_belief(then), entry.arm)
+def _with_predictions(desk: Desk, snapshot: Snapshot, arm: int) -> list[Data]:
+    """Return the trials of an arm, the last of them with what was thought of it just before the reward was told."""
+    rows = [row for row in documents.history(snapshot, 0, len(snapshot.ledger.trials)) if row["arm"] == arm]
+    ours = {row["trial"] for row in rows if row["told"] is not None}
+    events = enumerate(desk.events(snapshot.ledger.sequence))
+    told = {k: e["trial"] for k, e in events if e["event"] in ("told", "observed") and e["trial"] in ours}
+    found: dict[int, Data | None] = {}
+    for then in desk.ledgers(sorted(told)[-MOST_PREDICTED:]):
+        known = arm < then.arms.count
+        found[told[then.sequence]] = _prediction(then, deciding_belief(then), arm) if known else None
+    return [row | {"predicted": found.get(row["trial"])} for row in rows]
 
 
 def _prediction(ledger: Ledger, deciding: Belief, arm: int) -> Data | None:

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar, final
 
@@ -81,9 +81,19 @@ class Desk:
         ledger.apply(rest)
         return ledger
 
-    def events(self, sequence: int) -> list[Data]:
-        """Return the first so many events as data."""
-        return [parsed(body) for body in self.bodies(sequence)]
+    def ledgers(self, sequences: Iterable[int]) -> Iterator[Ledger]:
+        """Yield, for some numbers of events in their order, what so many add up to: each is to be used at once."""
+        ledger = None
+        for upto in sequences:
+            bodies = self.bodies(upto)
+            if ledger is None:
+                ledger = Ledger(bodies[0])
+            ledger.apply(bodies[ledger.sequence :])
+            yield ledger
+
+    def events(self, sequence: int, first: int = 0) -> list[Data]:
+        """Return the first so many events as data, without so many at the beginning."""
+        return [parsed(body) for body in self.bodies(sequence)[first:]]
 
 
 @final

@@ -23,10 +23,10 @@ EVENTS = ("sequence", "at", "by", "what", "trial", "arm", "name", "reward")
 TIMES = ("at", "asked", "told")
 
 
-def events(found: Sequence[Data], snapshot: Snapshot, kinds: frozenset[str] | None) -> list[Data]:
+def events(found: Sequence[Data], snapshot: Snapshot, kinds: frozenset[str] | None, *, first: int = 0) -> list[Data]:
     """Return events as rows: when, by whom, what, of which trial and arm."""
     entries, rows = snapshot.ledger.trials, []
-    for sequence, event in enumerate(found, 1):
+    for sequence, event in enumerate(found, first + 1):
         if kinds is not None and event["event"] not in kinds:
             continue
         trial = event.get("trial")

@@ -72,6 +72,8 @@ class Tokens:
 def new_token(path: Path, name: str, role: Role) -> str:
     """Return a new token, whose hash is added to the file; refuse a name that is there."""
     checked_name("the name of a token", name)
+    if name.startswith("#"):
+        raise ValueError(f"the name of a token cannot begin with #, as remarks in the file do, got {name!r:.60}.")
     if role not in ROLES:
         raise ValueError(f"a role must be one of {', '.join(ROLES)}, got {role!r:.40}.")
     known = _read(path) if path.exists() else {}

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TypeVar, final
+from typing import Literal, TypeVar, final
 
 import numpy as np
 
 from corrbandits.web.service.problems import Problem
 
 T = TypeVar("T")
+Pool = Literal["quick", "slow", "choice"]
 
 MOST_WAITING = 500
 """So many pieces of work may wait for a thread; more are turned away."""
@@ -20,15 +21,18 @@ MOST_WAITING = 500
 
 @final
 class Work:
-    """Two pools of threads, for what is quick and for what may take seconds; all work has a bound of time."""
+    """Pools of threads: for what is quick, for what may take seconds, and for choices; all has a bound of time.
+
+    So who looks at much holds up nobody who asks, and who asks for much nobody who tells.
+    """
 
     def __init__(self, threads: int, seconds: float) -> None:
         self.seconds = seconds
-        self._quick = ThreadPoolExecutor(threads, thread_name_prefix="quick")
-        self._slow = ThreadPoolExecutor(max(2, threads // 2), thread_name_prefix="slow")
+        sizes: dict[Pool, int] = {"quick": threads, "slow": max(2, threads // 2), "choice": max(2, threads // 2)}
+        self._pools = {name: ThreadPoolExecutor(size, thread_name_prefix=name) for name, size in sizes.items()}
         self._waiting = 0
 
-    async def run(self, work: Callable[[], T], *, slow: bool = False, seconds: float | None = None) -> T:
+    async def run(self, work: Callable[[], T], *, pool: Pool = "quick", seconds: float | None = None) -> T:
         """Return what some work gives; refused if too much waits already, or if it takes too long.
 
         What takes too long is not stopped: it ends by itself, and what it saved is saved.
@@ -37,7 +41,7 @@ class Work:
             raise Problem(503, "the server has more to do than it can. Try again in a moment.", headers=_LATER)
         loop, self._waiting = asyncio.get_running_loop(), self._waiting + 1
         try:
-            future = loop.run_in_executor(self._slow if slow else self._quick, partial(_quietly, work))
+            future = loop.run_in_executor(self._pools[pool], partial(_quietly, work))
             return await asyncio.wait_for(future, self.seconds if seconds is None else seconds)
         except TimeoutError:
             raise too_long(self.seconds) from None
@@ -46,7 +50,7 @@ class Work:
 
     def close(self) -> None:
         """Let what was begun end; what waits is dropped."""
-        for pool in (self._quick, self._slow):
+        for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -92,16 +92,20 @@ async def events(
     """Return every event, who made it and when."""
     kinds = None if what is None else frozenset(part.strip() for part in what.split(","))
 
-    def rows(desk: Desk, now: Snapshot) -> list[dict[str, Any]]:
-        return tables.events(desk.events(now.ledger.sequence), now, kinds)
+    def rows(desk: Desk, now: Snapshot) -> tuple[int, list[dict[str, Any]]]:
+        last = now.ledger.sequence
+        if kinds is None:
+            upto = min(last, offset + limit)
+            return last, tables.events(desk.events(upto, offset), now, None, first=offset) if offset < last else []
+        found = tables.events(desk.events(last), now, kinds)
+        return len(found), found[offset : offset + limit]
 
     if format == "csv":
-        cut = lambda desk, now: rows(desk, now)[offset : offset + limit]  # noqa: E731
-        return await _csv(request, service, study, cut, tables.EVENTS)
+        return await _csv(request, service, study, lambda desk, now: rows(desk, now)[1], tables.EVENTS)
 
     def made(desk: Desk, now: Snapshot) -> dict[str, Any]:
-        found = rows(desk, now)
-        return {"study": study, "count": len(found), "events": found[offset : offset + limit]}
+        count, found = rows(desk, now)
+        return {"study": study, "count": count, "events": found}
 
     return await read(request, service, study, made)
 

@@ -58,7 +58,7 @@ async def create(request: Request, service: Serving, creating: Creating) -> Resp
             return 200, _same(service, creating, plan.arguments, error)
         return 201, documents.summary(study.snapshot()) | {"remarks": list(plan.remarks)}
 
-    status, data = await service.work.run(work, slow=True)
+    status, data = await service.work.run(work, pool="slow")
     return answer(data, status)
 
 
@@ -66,7 +66,7 @@ async def create(request: Request, service: Serving, creating: Creating) -> Resp
 async def preview(request: Request, service: Serving) -> Response:
     """Say how a table of arms is understood (text/csv, as people have them), and what is wrong with it where."""
     sent = await request.body()
-    return answer(await service.work.run(lambda: previewed(sent), slow=True))
+    return answer(await service.work.run(lambda: previewed(sent), pool="slow"))
 
 
 @routes.post(
@@ -89,7 +89,7 @@ async def import_(request: Request, service: Serving, name: str | None = None) -
                 raise Problem(409 if "needs a name of its own" in said else 400, said) from None
         return documents.summary(study.snapshot())
 
-    return answer(await service.work.run(work, slow=True), 201)
+    return answer(await service.work.run(work, pool="slow"), 201)
 
 
 def _same(service: Service, creating: Creating, arguments: dict[str, Any], error: ValueError) -> dict[str, Any]:

@@ -50,10 +50,14 @@ async def ask(
     if wanted == Asking():
         data = await _asked_one(service, desk, own, by)
     else:
-        async with desk.asking:
-            data = await service.use(study, work, slow=True)
+        data = await lots.bounded(service, _asked_many(service, desk, work))
     await service.written(study, "asked", data["sequence"])
     return answer(data)
+
+
+async def _asked_many(service: Service, desk: Desk, work: Callable[[Desk], dict[str, Any]]) -> dict[str, Any]:
+    async with desk.asking:
+        return await service.use(desk.name, work, pool="choice")
 
 
 async def _asked_one(service: Service, desk: Desk, key: str, by: str | None) -> dict[str, Any]:
@@ -78,7 +82,7 @@ async def tell(request: Request, service: Serving, study: str, number: Number, t
         raise await service.use(study, lambda one: _refused(one.teller, number, refused)) from None
     check = telling.check and now.arms.count <= MOST_CHECKED
     if check:
-        data = await service.work.run(lambda: documents.done(now, "told", number, check=True), slow=True)
+        data = await service.work.run(lambda: documents.done(now, "told", number, check=True), pool="slow")
     else:
         data = documents.done(now, "told", number, check=False)
     await service.written(study, "told", data["sequence"])

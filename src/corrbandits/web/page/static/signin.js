@@ -15,6 +15,7 @@ async function enter(token) {
   }
 }
 
+globalThis.caches?.delete("seen"); // whoever comes here sees nothing of who was here before
 const given = location.hash.slice(1);
 if (given) {
   history.replaceState(null, "", location.pathname + location.search);

@@ -26,7 +26,7 @@ async function fresh(request, seconds) {
   try {
     const answer = await fetch(request, seconds ? { signal: AbortSignal.timeout(seconds * 1000) } : {});
     if (answer.status === 200 && !answer.redirected) await remember(request, answer.clone());
-    if (answer.status === 401 || answer.status === 403) await caches.delete(SEEN);
+    if (answer.status === 401 || answer.status === 403 || answer.type === "opaqueredirect") await caches.delete(SEEN); // signed out
     return answer;
   } catch (error) {
     const kept = await caches.match(request, { cacheName: SEEN, ignoreVary: true });

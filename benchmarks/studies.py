@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def measured(directory: Path, *, trials: int, share: float) -> dict[str, Any]:
     """Return medians and what is compared; `share` makes the long studies shorter."""
     before = load()
     tell("ask and tell")
-    peers = contest({OURS: ours(directory, "new", 0)} | optunas(directory), trials)
+    with optunas(directory) as theirs:
+        peers = contest({OURS: ours(directory, "new", 0)} | theirs, trials)
     tell("early and late")
     events = {EARLY: 500, LATE: round(50_000 * share)}
     grown = contest({name: ours(directory, name, number) for name, number in events.items()}, trials)
@@ -163,19 +165,23 @@ def processes(directory: Path, turns: int) -> dict[str, float]:
     return {name: min(taken[1:]) for name, taken in times.items()}
 
 
-def optunas(directory: Path) -> dict[str, Turn | Missing]:
-    """Return Optuna's turns: its random sampler over a categorical parameter of 100 choices, on both its storages."""
+@contextmanager
+def optunas(directory: Path) -> Iterator[dict[str, Turn | Missing]]:
+    """Yield Optuna's turns: its random sampler over a categorical parameter of 100 choices, on both its storages."""
     try:
         import optuna
         from optuna.storages.journal import JournalFileBackend
     except ImportError as error:
-        return {RDB: Missing(RDB, f"not installed: {error}")}
+        yield {RDB: Missing(RDB, f"not installed: {error}")}
+        return
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    storages = {
-        RDB: f"sqlite:///{directory}/optuna.db",
-        FILE: optuna.storages.JournalStorage(JournalFileBackend(f"{directory}/optuna.log")),
-    }
-    return {name: _optuna(optuna, storage) for name, storage in storages.items()}
+    database = optuna.storages.RDBStorage(f"sqlite:///{directory}/optuna.db")
+    file = optuna.storages.JournalStorage(JournalFileBackend(f"{directory}/optuna.log"))
+    try:
+        yield {RDB: _optuna(optuna, database), FILE: _optuna(optuna, file)}
+    finally:  # Optuna leaves its connections open
+        database.remove_session()
+        database.engine.dispose()
 
 
 def _optuna(optuna: Any, storage: Any) -> Turn:

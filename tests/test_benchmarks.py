@@ -1,5 +1,6 @@
 """The benchmark's loops do the work they are timed on; the page shows the data it came with. No time is asserted."""
 
+import gc
 import json
 import shutil
 
@@ -9,6 +10,7 @@ from benchmarks import loops, peers, problems, report, service, studies, untold
 
 import corrbandits as cb
 from tests.support import ROOT
+from tests.support.databases import noted
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["printed", "plain"])
@@ -83,8 +85,11 @@ def test_the_page_on_studies_shows_what_was_measured():
     assert targets[:3] == [studies.RDB, studies.LATE, studies.OPENING]
 
 
-def test_studies_are_measured_against_optuna_on_the_same_work(tmp_path):
+def test_studies_are_measured_against_optuna_on_the_same_work(tmp_path, monkeypatch):
+    connections = noted(monkeypatch)
     data = studies.measured(tmp_path, trials=2, share=0.002)
+    gc.collect()
+    assert set(map(id, connections.made)) == set(map(id, connections.closed)), "Python 3.13 warns of those left open"
     assert [row["what"] for row in data["rows"]] == [
         studies.OURS, studies.RDB, studies.FILE, studies.EARLY, studies.LATE, studies.OPENING,
         studies.LIBRARIES, studies.COMMAND,

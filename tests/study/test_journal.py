@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from corrbandits.study.journal import DamagedError, Journal, JournalError, JournalProtocol
 from corrbandits.study.journal.contract import JournalContract, QueueContract, check_pairs
 from corrbandits.study.journal.tables import VERSION
-from tests.support.databases import NEWLY, PASSWORD, append_some, create_and_enrol, together, use_after_fork
+from tests.support.databases import NEWLY, PASSWORD, append_some, create_and_enrol, noted, together, use_after_fork
 from tests.support.skeletons import MemoryJournal
 
 
@@ -180,15 +180,7 @@ class TestSQLite(SQLContract):
                 reopened.close()
 
     def test_a_connection_in_use_while_others_are_closed_is_closed_too(self, url, monkeypatch):
-        made, closed, begun, go_on = [], [], threading.Event(), threading.Event()
-
-        class Noted(sqlite3.Connection):
-            def close(self):
-                closed.append(self)
-                super().close()
-
-        plain = sqlite3.connect
-        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: made.append(plain(*a, factory=Noted, **k)) or made[-1])
+        connections, begun, go_on = noted(monkeypatch), threading.Event(), threading.Event()
         journal = Journal(url, create=True)
 
         def work(connection):
@@ -202,10 +194,10 @@ class TestSQLite(SQLContract):
             journal.close()
             go_on.set()
             assert found.result(60) == 7, "who reads is not disturbed"
-        assert len(made) == len(closed) == 1
+        assert len(connections.made) == len(connections.closed) == 1
         assert journal.studies() == {}
         journal.close()
-        assert len(made) == len(closed) == 2
+        assert len(connections.made) == len(connections.closed) == 2
 
     def test_all_that_is_saved_is_in_one_file(self, journal, tmp_path):
         study = journal.enrol("meadow", ["created"])

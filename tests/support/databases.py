@@ -8,6 +8,7 @@ import pwd
 import select
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
+import pytest
 import sqlalchemy as sa
 
 from corrbandits.study.journal import Journal
@@ -276,3 +278,27 @@ def together(target: object, *arguments: tuple) -> None:
         if process.is_alive():
             process.kill()
     assert [process.exitcode for process in processes] == [0] * len(processes)
+
+
+class Noted(sqlite3.Connection):
+    """A connection that notes in lists that it was made, and that it was closed by who made it."""
+
+    made: list[sqlite3.Connection]
+    closed: list[sqlite3.Connection]
+
+    def close(self) -> None:
+        self.closed.append(self)
+        super().close()
+
+
+def noted(monkeypatch: pytest.MonkeyPatch) -> type[Noted]:
+    """Note every connection to a SQLite file from now on; return a class that has the lists."""
+    plain, kind = sqlite3.connect, type("Noted", (Noted,), {"made": [], "closed": []})
+
+    def connect(*arguments: object, **options: object) -> sqlite3.Connection:
+        kind.made.append(plain(*arguments, factory=kind, **options))
+        return kind.made[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", connect)
+    return kind

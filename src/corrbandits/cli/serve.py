@@ -93,7 +93,7 @@ def _blocks(dark: list[list[bool]]) -> list[str]:
     """Return a QR code as text, two rows on a line, dark on light, with the margin that it needs.
 
     >>> _blocks([[True]])[2].strip("█")
-    '▀'
+    '▄'
     """
     margin, width = 4, len(dark[0]) + 8
     rows = [[False] * width] * margin + [[False] * margin + row + [False] * margin for row in dark]

@@ -23,6 +23,7 @@ from corrbandits._shell import terminal
 from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.progress import bar
 from corrbandits.belief import Belief, Independent
+from corrbandits.paper.counterexample import counterexample as counterexample  # offered here too: cb.audit
 from corrbandits.paper.drawn import LIMITS, compare_drawn, drawn_problem
 from corrbandits.paper.problems import Problem, counterexample_problem, random_problem
 from corrbandits.policies import UCL, CorrelatedUCL, Policy

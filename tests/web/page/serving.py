@@ -106,6 +106,10 @@ class Server:
         with Study.open(self.database, name) as study:
             study.tell(trial, reward)
 
+    def observe(self, name, arm, reward):
+        with Study.open(self.database, name) as study:
+            study.observe(arm, reward, key=f"{arm} {reward}")
+
     def cancel(self, name, trial):
         with Study.open(self.database, name) as study:
             study.cancel(trial)

@@ -124,3 +124,15 @@ def test_a_thousand_sites_step_in_less_than_a_tenth_of_a_second(visit, server):
     page = visit("/s/plain/map", width=1200, height=800)
     expect(page.locator("#moment")).to_contain_text("after 30 entries", timeout=30_000)
     assert sorted(page.evaluate(STEPS))[1] < 100
+
+
+def test_more_sites_than_one_answer_holds_are_each_drawn_once(visit, server):
+    server.large("plain", side=102, rewards=6)
+    page = visit("/s/plain/map")
+    expect(page.locator("#moment")).to_have_text("Now, after 6 entries", timeout=60_000)
+    server.observe("plain", 10_400, 11.0)
+    expect(page.locator("#moment")).to_have_text("Now, after 7 entries", timeout=60_000)
+    drawn = "".join(cells(page))
+    assert "NaN" not in drawn
+    page.get_by_text("The same as a table").click()
+    expect(page.locator("#table")).to_contain_text("The first 500 of 10,404.")

@@ -1,6 +1,6 @@
 // The map: what is believed of every site, now and at any time before, and all that is known of one.
 
-import { at, get, here, study } from "./api.js";
+import { at, columns, get, here, study } from "./api.js";
 import { ends } from "./colour.js";
 import { $, button, h, say, show, table } from "./dom.js";
 import { Field, legend } from "./field.js";
@@ -10,7 +10,6 @@ import { across } from "./places.js";
 import { begin, complain, filling, me } from "./shell.js";
 import { place } from "./walk.js";
 
-const PAGE = 10_000;
 const LAYERS = {
   mean: ["Expected", "mean", "viridis", "expected"],
   deviation: ["Uncertainty", "deviation", "cividis", "how far off that may be (±)"],
@@ -34,17 +33,6 @@ const name = (k) => arms.names?.[k] ?? String(k);
 const where = (k) => (arms.coordinates ? Object.fromEntries(arms.axes.map((axis, d) => [axis, arms.coordinates[k][d]])) : null);
 const unit = () => (now?.unit ? ` ${now.unit}` : "");
 const text = (v) => (layer === "chance" ? percent(v) : layer === "counts" ? number(v) : number(v, 3));
-
-async function columns(path, first) {
-  const found = await get(`${path}${path.includes("?") ? "&" : "?"}offset=0&limit=${PAGE}`);
-  const total = first ?? arms.count;
-  for (let offset = PAGE; offset < total; offset += PAGE) {
-    const more = await get(`${path}${path.includes("?") ? "&" : "?"}offset=${offset}&limit=${PAGE}`);
-    for (const key of ["names", "mean", "deviation", "limit", "counts", "chance"]) found[key]?.push(...more[key]);
-    found.coordinates?.forEach((column, d) => column.push(...more.coordinates[d]));
-  }
-  return found;
-}
 
 const values = () => (layer === "truth" ? truth : belief[LAYERS[layer][1]] ?? belief.mean.map(() => null));
 
@@ -216,8 +204,7 @@ async function load() {
 }
 
 async function start() {
-  [arms, now] = await Promise.all([get(here(`/arms?offset=0&limit=${PAGE}`)), get(here())]);
-  if (arms.count > PAGE) arms = await columns(here("/arms"), arms.count);
+  [arms, now] = await Promise.all([columns(here("/arms")), get(here())]);
   arms.coordinates &&= arms.coordinates[0].map((_, k) => arms.coordinates.map((column) => column[k]));
   const asked = new URLSearchParams(location.hash.slice(1));
   if (asked.get("layer") in LAYERS) layer = asked.get("layer");

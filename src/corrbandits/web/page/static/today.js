@@ -1,6 +1,6 @@
 // Today: where to go next, what was measured there, and the list for the day.
 
-import { Trouble, at, get, here, key, post, root, signature, study } from "./api.js";
+import { Trouble, at, columns, get, here, key, post, root, signature, study } from "./api.js";
 import { $, button, h, say, show, table } from "./dom.js";
 import { entry } from "./entry.js";
 import { Field } from "./field.js";
@@ -161,7 +161,7 @@ const back = (one) => button(["Take back", h("span.unseen", ` ${exact(one.reward
 let arms = null; // what they are called and where they lie; looked up while there is a connection
 async function known() {
   if (!arms) {
-    const { coordinates: c, ...rest } = await get(here("/arms"));
+    const { coordinates: c, ...rest } = await columns(here("/arms"));
     arms = { ...rest, coordinates: c && c[0].map((_, k) => c.map((column) => column[k])) };
   }
   return arms;

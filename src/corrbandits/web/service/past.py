@@ -29,6 +29,7 @@ MOST_PREDICTED = 20
 """Of an arm's rewards, so many of the last are shown with what was predicted."""
 
 REWARDING = ("told", "observed", "amended", "retracted")
+NEW = ("told", "observed")
 
 
 def best(snapshot: Snapshot, stop_loss: float | None) -> Data:
@@ -61,12 +62,12 @@ def _no_best(snapshot: Snapshot, stop_loss: float | None, why: str) -> Data:
 
 
 def progress(desk: Desk, snapshot: Snapshot, kept: Kept) -> Data:
-    """Return every reward, and at some moments what was thought the best, its chance, and the cost of stopping."""
+    """Return every reward that counts, and at some moments what was thought the best, its chance, and the cost of stopping."""
     events = desk.events(snapshot.ledger.sequence)
+    first = ((k, e, snapshot.ledger.trials[e["trial"] - 1]) for k, e in enumerate(events, 1) if e["event"] in NEW)
     rewards = [
-        {"sequence": k, "trial": e["trial"], "arm": snapshot.ledger.trials[e["trial"] - 1].arm,
-         "reward": e["reward"], "at": e["at"]}
-        for k, e in enumerate(events, 1) if e["event"] in ("told", "observed")
+        {"sequence": k, "trial": e["trial"], "arm": entry.arm, "reward": entry.reward, "at": e["at"]}
+        for k, e, entry in first if entry.status == "told"
     ]  # fmt: skip
     changes = [k for k, e in enumerate(events, 1) if e["event"] in REWARDING]
     most = MOMENTS if snapshot.arms.count <= MOST_EXACT else MOST_MOMENTS

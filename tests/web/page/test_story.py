@@ -293,3 +293,64 @@ def test_a_file_is_dropped_and_rows_are_pasted(visit, server):
     page.get_by_label("Rows of a spreadsheet").fill("Site\tlat\tlon\nbrook\t54,1\t10,2\nhill\t54,2\t10,3\n")
     page.get_by_label("What is it called?").click()
     expect(page.locator("#preview")).to_contain_text("2 sites, with name, latitude, longitude")
+
+
+def test_what_is_being_typed_stays_when_somebody_else_enters_it(visit, server):
+    server.study("meadow", trials=1, unit="kg")
+    page = visit("/s/meadow/")
+    field = page.get_by_label("What did you measure?")
+    name = page.locator("h2.arm").inner_text()
+    field.press_sequentially("31.2")
+    server.tell("meadow", 1, 28.0)
+    expect(page.locator("#meanwhile")).to_contain_text("Somebody else has entered 28 kg here meanwhile.")
+    expect(field).to_have_value("31.2")
+    expect(field).to_be_focused()
+    expect(page.locator("h2.arm")).to_have_text(name)
+    page.get_by_role("button", name="Mine counts").click()
+    until(lambda: server.told("meadow") == {1: 31.2})
+    expect(page.locator("#saved")).to_contain_text("Changed: 31.2 kg")
+    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+
+
+def test_what_is_being_typed_for_a_site_that_was_given_back_can_be_dropped(visit, server):
+    server.study("meadow", trials=2)
+    page = visit("/s/meadow/")
+    field = page.get_by_label("What did you measure?")
+    field.fill("31.2")
+    server.cancel("meadow", int(page.locator("#next").get_attribute("data-trial")))
+    expect(page.locator("#meanwhile")).to_contain_text("This was given back meanwhile.")
+    expect(field).to_have_value("31.2")
+    page.get_by_role("button", name="Drop it").click()
+    expect(page.locator("#meanwhile")).to_be_hidden()
+    expect(field).to_have_value("")
+    assert server.told("meadow") == {}
+
+
+def test_after_undo_a_site_that_is_asked_for_again_is_entered_as_usual(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/")
+    name = page.locator("h2.arm").inner_text()
+    measured(page, "31.2")
+    page.locator("#saved").get_by_role("button", name="Undo").click()
+    expect(page.locator("#saved")).to_contain_text("use “Measured somewhere else?”")
+    page.get_by_label("Or a list for the day").fill("24")
+    page.get_by_role("button", name="Make the list").click()
+    expect(page.locator("#mine")).to_contain_text(name)
+    expect(page.locator("#saved")).to_contain_text("It counts no longer.")
+    expect(page.locator("#saved")).not_to_contain_text("Measured somewhere else?")
+
+
+def test_progress_counts_the_rewards_that_count(visit, server):
+    server.study("meadow", rewards=8)
+    server.retract("meadow", 3)
+    page = visit("/s/meadow/progress")
+    expect(page.locator("#where")).to_contain_text("7 / 40")
+    expect(page.locator("#charts")).to_contain_text("7 measurements.")
+
+
+def test_a_reward_with_many_digits_is_shown_in_a_few(visit, server):
+    server.study("meadow", trials=2)
+    server.tell("meadow", 1, 38.602460151992815)
+    server.tell("meadow", 2, 1234.5678)
+    page = visit("/s/meadow/")
+    expect(page.locator("#last .value")).to_have_text(["1,234.5678", "38.6025"])

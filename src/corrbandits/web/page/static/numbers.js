@@ -16,6 +16,9 @@ export function number(x, digits = 3) {
 export const exact = (x) => (x === null || x === undefined ? "–" : Math.abs(x) >= 1e15 ? number(x, 17) :
   new Intl.NumberFormat(tongue, { maximumSignificantDigits: 17 }).format(x));
 
+/** A reward: as it was typed; one with more digits than anybody types, in a few. */
+export const brief = (x) => (x === null || x === undefined || Number(x.toPrecision(10)) === x ? exact(x) : number(x, 6));
+
 /** How many of a thing. */
 export const counted = (n, noun, nouns = `${noun}s`) => `${new Intl.NumberFormat(tongue).format(n)} ${n === 1 ? noun : nouns}`;
 

@@ -5,7 +5,7 @@ import { $, button, h, say, show, table } from "./dom.js";
 import { entry } from "./entry.js";
 import { Field } from "./field.js";
 import { follow, heard } from "./live.js";
-import { ago, counted, exact, number, when, whole } from "./numbers.js";
+import { ago, brief, counted, number, when, whole } from "./numbers.js";
 import { entries, flush, keep } from "./queue.js";
 import { begin, complain, filling, me } from "./shell.js";
 import { place, walked } from "./walk.js";
@@ -23,17 +23,25 @@ const mine = () => walked(open().filter((trial) => !trial.by || trial.by === own
 const others = () => open().filter((trial) => trial.by && trial.by !== own());
 const may = () => person.role !== "read";
 
+/** What was typed for a trial has been dealt with. */
+function spent(trial) {
+  const typing = $("next").querySelector("input[type=text]");
+  if (typing && $("next").dataset.trial === String(trial.trial)) typing.value = "";
+}
+
 function reward(kind, trial, value) {
+  spent(trial);
   keep({ study, kind, trial: trial.trial, arm: trial.arm, name: trial.name, reward: value });
   chosen = changing = null;
   show($("saved"));
-  say(`${exact(value)} at ${trial.name} is kept, and being sent.`);
+  say(`${brief(value)} at ${trial.name} is kept, and being sent.`);
   flush();
   draw();
   scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
 function act(kind, trial) {
+  spent(trial);
   keep({ study, kind, trial: trial.trial, arm: trial.arm, name: trial.name });
   chosen = null;
   flush();
@@ -66,10 +74,30 @@ function lead() {
   const list = mine();
   const trial = open().find((one) => one.trial === chosen) ?? list[0];
   if (!trial) return asking();
+  decided = "tell";
   const whose = trial.by && trial.by !== own() ? `Asked for by ${trial.by}` : "Go here next";
-  return [h("p.kicker", whose), h(trial.name.length > 10 ? "h2.arm.long" : "h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial),
-    may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", done: (value) => reward("tell", trial, value) }) : null,
+  return [h("p.kicker", whose), h(trial.name.length > 10 ? "h2.arm.long" : "h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial), h("div#meanwhile", { hidden: true }),
+    may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", done: (value) => reward(decided, trial, value) }) : null,
     may() ? h("div.row.under", demo(trial), button("Cannot be measured", () => act("cancel", trial), ".plain")) : null];
+}
+
+let decided = "tell"; // what becomes of the reward that is being typed
+
+/** Somebody else has dealt with the trial for which a reward is being typed: say so, and leave what was typed. */
+async function meanwhile(number) {
+  const node = $("meanwhile");
+  if (!node || node.dataset.trial === number) return;
+  node.dataset.trial = number;
+  let found;
+  try { [found] = (await get(here(`/history?offset=${number - 1}&limit=1`))).trials; } catch { delete node.dataset.trial; return; }
+  const told = found.reward !== null;
+  if (!node.isConnected || !(told || ["cancelled", "retracted"].includes(found.status))) return;
+  const as = (kind) => () => { decided = kind; $("next").querySelector("form.entry").requestSubmit(); };
+  const words = told ? `${found.told_by ?? "Somebody else"} has entered ${brief(found.reward)}${now.unit ? ` ${now.unit}` : ""} here meanwhile.` :
+    `This was ${found.status === "cancelled" ? "given back" : "taken back"} meanwhile.`;
+  show(node, h("div.notice.warn", { role: "alert" }, h("p", h("strong", words), " What you typed is still here, and not saved."), h("div.row",
+    told ? button("Mine counts", as("amend")) : null, button(told ? "Keep both" : "Count it", as("observe")), button("Drop it", () => { spent(found); draw(); }, ".plain"))));
+  say(words);
 }
 
 function demo(trial) {
@@ -149,14 +177,14 @@ function drawLast() {
   const list = (now.last ?? []).filter((one) => !waits("retract", one.trial));
   if (!list.length) return [];
   const item = (one) => h("li.told", h("div.line", h("span.grow", h("strong", one.name), h("span.faint", { title: whole(one.at) }, `${one.by ? `${one.by} · ` : ""}${when(one.at)}`)),
-    h("span.value", exact(one.reward), now.unit ? h("span.unit", ` ${now.unit}`) : null),
-    may() && changing !== one.trial ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => { changing = one.trial; draw(); } }, "Change", h("span.unseen", ` ${exact(one.reward)} at ${one.name}`)) : null),
+    h("span.value", brief(one.reward), now.unit ? h("span.unit", ` ${now.unit}`) : null),
+    may() && changing !== one.trial ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => { changing = one.trial; draw(); } }, "Change", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)) : null),
   changing === one.trial ? [entry({ label: `What is right for ${one.name}?`, unit: now.unit, action: "Change", small: true, focus: true, done: (value) => reward("amend", one, value) }),
     h("div.row", back(one), button("Leave it as it is", () => { changing = null; draw(); }, ".plain"))] : null);
   return [h("h2#last-title", "Last entries"), h("ul.trials", list.map(item))];
 }
 
-const back = (one) => button(["Take back", h("span.unseen", ` ${exact(one.reward)} at ${one.name}`)], () => act("retract", one));
+const back = (one) => button(["Take back", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)], () => act("retract", one));
 
 let arms = null; // what they are called and where they lie; looked up while there is a connection
 async function known() {
@@ -218,14 +246,18 @@ let drawn = "";
 function draw() {
   if (!now) return;
   const typing = $("next").querySelector("input[type=text]");
+  const typedFor = typing?.value ? $("next").dataset.trial : "";
+  const held = typedFor && (chosen === null || String(chosen) === typedFor || !open().some((one) => one.trial === chosen)); // never take away what somebody is typing
   const trial = open().find((one) => one.trial === chosen) ?? mine()[0];
   const shape = JSON.stringify([person.role, own(), ...(trial ? [trial.trial, trial.by] : [now.told, now.t, now.best])]);
-  const held = typing?.value && $("next").dataset.trial === String(trial?.trial);
-  if (!held && shape !== drawn) { // never take away what somebody is typing
+  if (held && !now.open.some((one) => String(one.trial) === typedFor)) meanwhile(typedFor);
+  if (!held && shape !== drawn) {
     $("next").dataset.trial = trial?.trial ?? "";
     show($("next"), lead());
     drawn = shape;
   }
+  const again = $("saved").querySelector("[data-again]");
+  if (again && open().some((one) => one.name === again.dataset.again)) again.remove(); // it is asked for
   show($("mine"), drawMine());
   show($("others"), drawOthers());
   drawWay().catch(() => {}); // no more than a help
@@ -252,9 +284,9 @@ addEventListener("arrived", ({ detail: { entry: sent, done } }) => {
   if (sent.study !== study) return;
   if (now && done) now = { ...now, open: now.open.filter((one) => one.trial !== done.trial) };
   const words = { tell: "Saved", observe: "Saved", amend: "Changed", retract: "Taken back", cancel: "Given back" }[sent.kind];
-  const value = sent.reward === undefined ? "" : `: ${exact(sent.reward)}${now?.unit ? ` ${now.unit}` : ""}`;
+  const value = sent.reward === undefined ? "" : `: ${brief(sent.reward)}${now?.unit ? ` ${now.unit}` : ""}`;
   const odd = done?.surprise ? h("p", h("strong", "That is far from what all else says."), " If it was mistyped, change it below.") : null;
-  const again = sent.kind === "retract" ? h("p", `It counts no longer. To enter another for ${sent.name}, use “Measured somewhere else?”.`) : null;
+  const again = sent.kind === "retract" ? h("p", "It counts no longer.", h("span", { "data-again": sent.name }, ` To enter another for ${sent.name}, use “Measured somewhere else?”.`)) : null;
   const undo = ["tell", "observe"].includes(sent.kind) && done ? h("div.row", button("Undo", () => act("retract", { ...sent, trial: done.trial })), button("Change", () => { changing = done.trial; draw(); }, ".plain")) : null;
   show($("saved"), h(odd ? "div.notice.warn" : "div.notice.good", h("p", h("strong", `${words}`), `${value} at ${sent.name}.`), odd, again, undo));
   say(`${words}${value} at ${sent.name}.`);

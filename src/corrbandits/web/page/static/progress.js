@@ -1,6 +1,6 @@
 // Progress: what was found, what stopping would cost, what one more day is worth.
 
-import { get, here } from "./api.js";
+import { at, get, here, study } from "./api.js";
 import { chart } from "./chart.js";
 import { $, h, show, table } from "./dom.js";
 import { follow, heard } from "./live.js";
@@ -20,7 +20,10 @@ function where(now, { best, reason }, worth) {
 }
 
 function warning(one) {
-  return h("div.notice.warn", h("p", h("strong", one.what)), one.do ? h("p", one.do) : null);
+  const look = `Look at trial ${one.trial}`;
+  const rest = one.trial && one.do.startsWith(look) ? one.do.slice(look.length) : null;
+  const advice = rest === null ? one.do : [h("a", { href: `${at(study, "history")}#trial=${one.trial}` }, look), rest];
+  return h("div.notice.warn", h("p", h("strong", one.what)), one.do ? h("p", advice) : null);
 }
 
 function charts({ rewards, moments }, now) {

@@ -110,6 +110,10 @@ class Server:
         with Study.open(self.database, name) as study:
             study.observe(arm, reward, key=f"{arm} {reward}")
 
+    def amend(self, name, trial, reward):
+        with Study.open(self.database, name) as study:
+            study.amend(trial, reward)
+
     def retract(self, name, trial):
         with Study.open(self.database, name) as study:
             study.retract(trial)

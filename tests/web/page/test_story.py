@@ -354,3 +354,44 @@ def test_a_reward_with_many_digits_is_shown_in_a_few(visit, server):
     server.tell("meadow", 2, 1234.5678)
     page = visit("/s/meadow/")
     expect(page.locator("#last .value")).to_have_text(["1,234.5678", "38.6025"])
+
+
+def test_any_reward_is_changed_or_taken_back_in_the_history(visit, server):
+    server.study("meadow", rewards=8, unit="kg")
+    page = visit("/s/meadow/history", width=1200, height=800)
+    changes = page.locator("#events").get_by_role("button", name="Change")
+    expect(changes).to_have_count(8)
+    changes.last.click()
+    page.get_by_label("What is right for").fill("33,3")
+    page.locator("#edit").get_by_role("button", name="Change").click()
+    expect(page.locator("#saved")).to_contain_text("Saved: 33.3 kg")
+    until(lambda: server.told("meadow")[1] == 33.3)
+    expect(page.locator("#edit")).to_be_hidden()
+    expect(page.locator("#events")).to_contain_text("changed")
+    expect(changes).to_have_count(8)
+    changes.last.click()
+    page.get_by_role("button", name="Take back").click()
+    expect(page.locator("#saved")).to_contain_text("Taken back")
+    until(lambda: 2 not in server.told("meadow"))
+    expect(changes).to_have_count(7)
+
+
+def test_a_warning_leads_to_the_reward_it_speaks_of(visit, server):
+    server.study("meadow", rewards=12)
+    server.amend("meadow", 2, 290.0)
+    page = visit("/s/meadow/progress")
+    page.get_by_role("link", name="Look at trial 2").click()
+    expect(page.locator("#edit")).to_contain_text("290")
+    page.get_by_label("What is right for").fill("29")
+    page.locator("#edit").get_by_role("button", name="Change").click()
+    until(lambda: server.told("meadow")[2] == 29.0)
+
+
+@pytest.mark.parametrize("view", ["", "map", "progress", "history"])
+def test_a_study_that_is_not_there_is_said_to_be_so(visit, server, view):
+    server.study("meadow")
+    page = visit(f"/s/nosuch/{view}", allow=("404",))
+    expect(page.get_by_role("alert")).to_contain_text("There is no study called “nosuch” here.")
+    expect(page.locator("#state")).to_be_hidden()
+    page.get_by_role("link", name="All studies").last.click()
+    expect(page.get_by_role("link", name=re.compile("meadow"))).to_be_visible()

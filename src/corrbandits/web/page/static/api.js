@@ -40,6 +40,7 @@ async function trouble(answer) {
   let problem = {};
   try { problem = await answer.json(); } catch { /* not from the service: a proxy, perhaps */ }
   const words = problem.detail ?? problem.title ?? `The server answered ${answer.status}.`;
+  if (answer.status === 404 && study && /^there is no study /i.test(words)) dispatchEvent(new CustomEvent("absent"));
   if (answer.status === 401) dispatchEvent(new CustomEvent("unsigned"));
   return new Trouble(typeof words === "string" ? words : JSON.stringify(words), answer.status, problem);
 }

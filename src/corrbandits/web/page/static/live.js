@@ -15,12 +15,21 @@ let retry = null;
 let wait = 1;
 let beat = Date.now();
 let last = null;
+let absent = false; // there is no such study: the server answers, and nothing can be heard
+
+addEventListener("absent", () => {
+  absent = true;
+  clearTimeout(retry);
+  source?.close();
+  become("absent");
+});
 
 /** Call `changed(sequence)` when the study has changed, also while we were away. */
 export function follow(changed) {
   const begin = () => {
     clearTimeout(retry);
     source?.close();
+    if (absent) return;
     source = new EventSource(`${root}/api/v1${here("/live")}`);
     source.onopen = () => { wait = 1; beat = Date.now(); become("live"); };
     const heard = (event) => {
@@ -32,6 +41,7 @@ export function follow(changed) {
     source.addEventListener("changed", heard);
     source.addEventListener("beat", () => { beat = Date.now(); });
     source.onerror = () => {
+      if (absent) return;
       become("lost");
       source.close();
       wait = Math.min(wait * 2, 20);
@@ -41,7 +51,7 @@ export function follow(changed) {
   begin();
   setInterval(() => { if (!document.hidden && connection.state === "live") changed(last); }, 30_000); // some proxies hold streams back
   addEventListener("online", () => { wait = 1; begin(); });
-  addEventListener("offline", () => { become("lost"); });
+  addEventListener("offline", () => { if (!absent) become("lost"); });
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && (connection.state !== "live" || Date.now() - beat > 60_000)) { wait = 1; begin(); }
   });

@@ -11,6 +11,7 @@ const WORDS = { live: "Live", connecting: "Connecting …", lost: "No connection
 function state() {
   if (!study) return;
   const place = $("state");
+  if (connection.state === "absent") { place.hidden = true; return; }
   place.className = `state ${connection.state}`;
   place.hidden = false;
   const since = connection.state === "lost" ? ` · as of ${when(connection.since / 1000)}` : "";
@@ -75,6 +76,10 @@ async function worker() {
 /** Say in a node what went wrong, with a way to try again. */
 export function complain(node, error, again) {
   if (!(error instanceof Trouble)) throw error;
+  if (connection.state === "absent") {
+    show(node, h("div.notice.warn", { role: "alert" }, h("p", h("strong", `There is no study called “${study}” here.`), " It may have another name. ", h("a", { href: `${root}/` }, "All studies"))));
+    return;
+  }
   show(node, h("div.notice.warn", { role: "alert" }, h("p", h("strong", error.lost ? "Nothing came from the server. " : ""), error.message),
     again ? button("Try again", again) : null));
 }
@@ -90,7 +95,7 @@ export const me = () => (person ??= get("/me").catch((error) => { person = null;
 
 /** Begin: call once in each view. */
 export function begin() {
-  addEventListener("connection", () => { state(); outbox(); if (connection.state === "live") flush(); else say("The connection is lost. What you type is kept."); });
+  addEventListener("connection", () => { state(); outbox(); if (connection.state === "live") flush(); else if (connection.state === "lost") say("The connection is lost. What you type is kept."); });
   addEventListener("typed", outbox);
   addEventListener("unsigned", () => {
     $("outbox").before(h("div.notice.warn", { role: "alert" }, h("p", "You are not signed in any more. ",

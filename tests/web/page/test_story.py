@@ -395,3 +395,40 @@ def test_a_study_that_is_not_there_is_said_to_be_so(visit, server, view):
     expect(page.locator("#state")).to_be_hidden()
     page.get_by_role("link", name="All studies").last.click()
     expect(page.get_by_role("link", name=re.compile("meadow"))).to_be_visible()
+
+
+def test_what_sites_bring_is_read_as_rewards_are(visit, server):
+    page = visit("/new", width=1200, height=900)
+    page.set_input_files("#file", files=[{"name": "known.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}])
+    expect(page.locator("#preview")).to_contain_text("24 sites")
+    page.get_by_text("What do you know already?").click()
+    page.get_by_label("two sites in three between").fill("1,000")
+    page.get_by_label("and", exact=True).fill("2,500")
+    note = page.locator("#level-note")
+    expect(note).to_contain_text("“1,000” can be read in two ways")
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.locator("#answer")).to_contain_text("Say which number you mean")
+    note.get_by_role("button", name="1000 a whole number").click()
+    expect(note).not_to_contain_text("“1,000” can be read")
+    note.get_by_role("button", name="2500 a whole number").click()
+    expect(note).to_contain_text("“2,500” is read as 2,500.")
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+    assert "told mean 1000 to 2500" in server.prior("known")
+
+
+def test_what_is_wrong_with_what_sites_bring_is_said(visit):
+    page = visit("/new", width=1200, height=900)
+    page.set_input_files("#file", files=[{"name": "known.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}])
+    page.get_by_text("What do you know already?").click()
+    low, high = page.get_by_label("two sites in three between"), page.get_by_label("and", exact=True)
+    begin, answer = page.get_by_role("button", name="Begin the study"), page.locator("#answer")
+    for smaller, larger, words in (
+        ("25", "", "the larger number is missing"),
+        ("many", "35", "“many” is not a number"),
+        ("35", "25,5", "these are read as 35 and 25.5"),
+    ):
+        low.fill(smaller)
+        high.fill(larger)
+        begin.click()
+        expect(answer).to_contain_text(words)

@@ -3,6 +3,13 @@
 import { button, h, say, unique } from "./dom.js";
 import { exact, read } from "./numbers.js";
 
+/** The question which of two readings of what was typed is meant; `meant(value)` is called with the answer. */
+export function ways(text, [decimal, thousands], meant) {
+  const choice = (value, shown, words) => button([h("strong", shown), h("span", words)], () => meant(value), ".either");
+  return [h("p", `“${text.trim()}” can be read in two ways. Which one do you mean?`),
+    h("div.row", choice(decimal, exact(decimal), "with decimals"), choice(thousands, String(thousands), "a whole number"))];
+}
+
 /**
  * A form with one number in it. `done(value)` is called once it is clear what was meant: "1,234" is asked back.
  */
@@ -13,16 +20,13 @@ export function entry({ label, unit = null, action = "Save", start = "", focus =
   const note = h("div.note", { id: `${id}-note`, "aria-live": "assertive" });
   const clear = () => { note.replaceChildren(); input.removeAttribute("aria-invalid"); };
   const settle = (value) => { clear(); input.value = ""; done(value); };
-  const choice = (value, shown, words) => button([h("strong", shown), h("span", words)], () => settle(value), ".either");
 
   const form = h(small ? "form.entry.small" : "form.entry", { novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     clear();
     const found = read(input.value);
     if (found.either) {
-      const [decimal, thousands] = found.either;
-      note.append(h("p", `“${input.value.trim()}” can be read in two ways. Which one do you mean?`),
-        h("div.row", choice(decimal, exact(decimal), "with decimals"), choice(thousands, String(thousands), "a whole number")));
+      note.append(...ways(input.value, found.either, settle));
       note.querySelector("button").focus();
     } else if (found.problem) {
       note.append(h("p.bad", found.problem));

@@ -3,6 +3,7 @@
 import { Trouble, at, key, post } from "./api.js";
 import { LEVELS, colours, levels } from "./colour.js";
 import { $, h, s, say, show, table } from "./dom.js";
+import { ways } from "./entry.js";
 import { Field } from "./field.js";
 import { counted, exact, number, read } from "./numbers.js";
 import { across, layout } from "./places.js";
@@ -45,7 +46,31 @@ function preview() {
 
 // What is known: two numbers, and two sliders on scales of logarithms.
 const slide = (node, low, high) => low * (high / low) ** (node.valueAsNumber / 100);
-const typed = (id) => read($(id).value).value ?? null;
+const meant = {}; // by field: what was answered when it was asked back
+const understood = (id) => (meant[id]?.text === $(id).value ? { value: meant[id].value } : read($(id).value));
+const typed = (id) => understood(id).value ?? null;
+
+/** Ask back what can be read in two ways; say whether all is clear. */
+function clear() {
+  const asked = ["low", "high"].filter((id) => understood(id).either);
+  show($("level-note"), asked.map((id) => ways($(id).value, understood(id).either, (value) => {
+    meant[id] = { text: $(id).value, value };
+    clear();
+    plausible();
+    ($("level-note").querySelector("button") ?? $(id)).focus();
+  })), ["low", "high"].filter((id) => meant[id]?.text === $(id).value).map((id) => h("p.faint", `“${$(id).value.trim()}” is read as ${exact(meant[id].value)}.`)));
+  return !asked.length;
+}
+
+/** What is wrong with the two numbers, and in which field; null if nothing is. */
+function unclear() {
+  if (!clear()) return ["Say which number you mean: it can be read in two ways.", $("level-note").querySelector("button")];
+  for (const [id, which] of [["low", "smaller"], ["high", "larger"]]) {
+    if (!$(id).value.trim()) return [`Say what sites usually bring: the ${which} number is missing.`, $(id)];
+    if (understood(id).problem) return [understood(id).problem, $(id)];
+  }
+  return typed("high") > typed("low") ? null : [`What sites usually bring: the smaller number first, then the larger one; these are read as ${exact(typed("low"))} and ${exact(typed("high"))}.`, $("low")];
+}
 
 function extent() {
   const places = found && !found.problems?.length ? across(arms()) : null;
@@ -118,7 +143,8 @@ async function create(event) {
   const wrong = (words, node) => { show($("answer"), h("p.bad", words)); node.focus(); };
   if (!found || found.problems?.length) { wrong(found ? "Put the file right first." : "Choose a file first.", $("file")); return; }
   if (!form.elements.name.value.trim()) { wrong("Give the study a name.", form.elements.name); return; }
-  if (form.elements.know_level.checked && known().mean === null) { wrong("Say what sites usually bring: the smaller number first, then the larger one.", $("low")); return; }
+  const level = form.elements.know_level.checked ? unclear() : null;
+  if (level) { wrong(...level); return; }
   const rounds = form.rounds.value ? form.rounds.valueAsNumber : null;
   if (rounds !== null && !(Number.isInteger(rounds) && rounds > 0)) { wrong("The number of measurements is a whole number from 1.", form.rounds); return; }
   const said = told();
@@ -144,6 +170,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   $("drop").addEventListener(kind, (event) => { event.preventDefault(); $("drop").classList.toggle("over", kind === "dragover"); if (kind === "drop") open(event.dataTransfer.files[0]); });
 }
 for (const [id, box] of [["low", "level"], ["high", "level"], ["length", "length"], ["noise", "noise"]]) $(id).addEventListener("input", () => { form.elements[`know_${box}`].checked = true; plausible(); });
+for (const id of ["low", "high"]) $(id).addEventListener("input", clear); // not once it is left: a question that comes up under a finger moves what was to be pressed
 form.addEventListener("change", plausible);
 form.addEventListener("submit", create);
 plausible();

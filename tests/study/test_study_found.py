@@ -220,6 +220,32 @@ def test_rewards_of_any_size_are_taken_as_long_as_a_belief_can_be_computed(begin
     assert other.ask().number == 4
 
 
+@pytest.mark.parametrize("goal", ["max", "min"])
+@pytest.mark.parametrize("reward", [1e308, -1e308, 1e160])
+def test_a_reward_that_no_choice_could_be_made_with_is_refused_when_it_comes(begin, reward, goal):
+    study = begin(prior=cb.Vague(coordinates=np.arange(6.0)), policy=cb.UCL(), goal=goal)
+    for early in (True, False):
+        number = len(events(study))
+        with pytest.raises(ValueError, match=f"nothing was saved: .* got {re.escape(f'{reward:g}')}"):
+            study.observe(3, reward)
+        with pytest.raises(ValueError, match="nothing was saved"):
+            study.observe_all([(3, 30.0, "one"), (3, reward, "two")])
+        assert len(events(study)) == number
+        for arm, usual in enumerate((30.0, 31.0, 28.0, 35.0, 33.0, 29.0) if early else ()):
+            study.observe(arm, usual)
+    study.ask()
+    assert math.isfinite(study.best().expected_loss)
+
+
+def test_a_reward_that_lies_too_far_from_the_others_is_refused(begin):
+    study = begin(prior=cb.Independent(noise_variance=1.0, arms=2), policy=cb.UCL())
+    study.observe(0, 1.7e308)
+    with pytest.raises(ValueError, match=r"nothing was saved: a reward of -1.7e\+308, with those there, cannot be"):
+        study.observe(1, -1.7e308)
+    study.observe(1, 3.0)
+    assert study.ask().arm == 0
+
+
 def test_known_arms_and_unknown_ones(begin):
     prior = cb.Independent(mean=[5.0, 0.0, 1.0], variance=[0.0, np.inf, 1.0], noise_variance=1.0)
     study = begin(prior=prior, policy=cb.UCL())

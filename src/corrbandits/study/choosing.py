@@ -27,6 +27,9 @@ DIGITS = 3, 6
 ROUNDING = 1e-9
 """Of a standard deviation: limits that differ by less are taken for tied."""
 
+WIDEST = 40.0
+"""Of a standard deviation: draws lie no further from the mean."""
+
 
 @final
 @dataclass(frozen=True)
@@ -134,6 +137,20 @@ def deciding_belief(ledger: Ledger, tally: Tally | None = None) -> Belief:
         prior, history = prior.mirrored(), history.mirrored(prior)
     with one_thread():
         return prior.replay(history)
+
+
+def comparable(ledger: Ledger, told: Belief) -> bool:
+    """Return whether arms can be compared after these rewards: their limits, and how far draws of them lie apart."""
+    known = np.isfinite(told.variance)
+    if not known.any() or (isinstance(told, Vague) and told.opening):
+        return True
+    policy, mean = ledger.settings.policy, told.mean[known]
+    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
+        limits = mean
+        if isinstance(policy, IndexPolicy):
+            limits = policy.index(told.after(ledger.number), ledger.time)[known]
+        apart = mean.max() - mean.min() + WIDEST * np.sqrt(told.variance[known].max())
+    return bool(np.isfinite(limits).all() and np.isfinite(apart))
 
 
 def checked(bodies: Sequence[str]) -> Ledger:

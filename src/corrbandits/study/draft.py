@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from corrbandits.study.ledger import Ledger
 
 LARGE = 1e150
-"""A study with rewards beyond this sees to it, at every new one, that its belief can still be computed."""
+"""A study with rewards beyond this sees to it, at every new one, that a choice can still be made."""
 
 Change = tuple[int, int, float]
 """What an event adds to the tally: arm, count, sum."""

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import final
 
 from corrbandits._core.tally import Tally
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, Vague
 from corrbandits.study.arms import checked_name
-from corrbandits.study.choosing import Moment, deciding_belief, moment
+from corrbandits.study.choosing import Moment, comparable, deciding_belief, moment
 from corrbandits.study.codec import Data
-from corrbandits.study.draft import Draft
+from corrbandits.study.draft import LARGE, Draft
 from corrbandits.study.events import parsed, written
 from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other
 from corrbandits.study.journal.protocol import JournalError, JournalProtocol, Taken
@@ -281,11 +281,32 @@ def naming(key: str) -> Iterator[None]:
 
 
 def _drafted(ledger: Ledger, bodies: list[str]) -> Draft:
-    """Return what new events change; refuse those that nobody could read, or from which no belief could be computed."""
+    """Return what new events change; refuse those that nobody could read, or after which no choice could be made."""
     try:
         draft = ledger.draft(bodies)
     except ValueError as error:
         raise ValueError(f"nothing was saved: {error}") from error
     if draft.large and draft.changes:
-        deciding_belief(ledger, ledger.tally.plus(draft.changes))
+        _refuse_beyond(ledger, draft)
     return draft
+
+
+def _refuse_beyond(ledger: Ledger, draft: Draft) -> None:
+    """Refuse rewards that are too large to compute with, alone or together with those there."""
+    new = max((reward for _, count, reward in draft.changes if count > 0), key=abs, default=None)
+    said = "without this reward those left" if new is None else f"a reward of {new:g}, with those there,"
+    todo = "If it is right, measure all rewards in a larger unit."
+    if isinstance(ledger.prior, Vague) and new is not None and abs(new) > LARGE:
+        raise ValueError(
+            f"nothing was saved: a reward must lie within ±{LARGE:g} where its scale is learnt from squares of "
+            f"rewards, got {new:g}. {todo}"
+        )
+    try:
+        beyond = not comparable(ledger, deciding_belief(ledger, ledger.tally.plus(draft.changes)))
+    except OverflowError as error:
+        raise OverflowError(f"nothing was saved: {said} cannot be computed with: {error} {todo}") from error
+    if beyond:
+        raise ValueError(
+            f"nothing was saved: {said} cannot be computed with: arms could not be compared any more, as their limits "
+            f"leave the range of doubles. {todo}"
+        )

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import corrbandits as cb
 from corrbandits import Study
 from tests.support.serving import ARMS
 
@@ -187,6 +188,35 @@ def test_bad_input_is_refused_with_what_to_do(line, path, data, status, word):
     assert word in found.data["detail"]
     assert found.data["status"] == status
     assert line.get(study).data["sequence"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "said"),
+    [
+        ("/observe", {"arm": -1, "reward": 3}, "arm must be an index from 0 or a name, got -1."),
+        ("/observe", {"arm": True, "reward": 3}, "arm must be an index from 0 or a name, got true."),
+        ("/observe", {"arm": 1, "reward": "x"}, 'reward must be a number, got "x".'),
+        ("/observe", {}, "reward is missing; arm is missing."),
+        ("/ask", {"n": 0}, "n must be at least 1, got 0."),
+        ("/ask", {"n": 1001}, "n must be at most 1,000, got 1001."),
+        ("/ask", {"n": "3"}, 'n must be a whole number, got "3".'),
+        ("/ask", {"allowed": ["A0", -1]}, "allowed[1] must be an index from 0 or a name, got -1."),
+        ("/ask", {"near": {"x": "a"}, "why": 1}, 'near.x must be a number, got "a"; why must be true or false, got 1.'),
+        ("/ask", [], "the document must be an object, got []."),
+        ("", {"rounds": 10**7}, "rounds must be at most 1,000,000, got 10000000."),
+        ("", {"goal": "most"}, "goal must be 'max' or 'min', got \"most\"."),
+        ("", {"timeout": 0}, "timeout must be above 0, got 0."),
+        ("", {"told": {"mean": [1]}}, "told.mean must be a number or a list of two, got [1]."),
+        ("", {"arms": {}}, "arms must be at least 1 long, got {}."),
+    ],
+)
+def test_what_is_not_as_the_interface_says_is_told_in_plain_words(line, path, data, said):
+    study = line.create()
+    found = line.post(study + path, data) if path else line.post("/api/v1/studies", {"name": "n", "arms": ARMS} | data)
+    assert (found.status, found.data["detail"]) == (422, said)
+    assert line.get(f"{study}/events?offset=x").data["detail"] == 'offset must be a whole number, got "x".'
+    with pytest.raises(ValueError, match=r"^n must be at least 1, got 0\.$"):
+        cb.Client(line.url, study="meadow").ask(0)
 
 
 def test_what_is_not_there(line):

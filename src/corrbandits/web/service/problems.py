@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from corrbandits.study.journal import JournalError
 from corrbandits.study.refusal import RefusedError
+from corrbandits.web.service.shapes import SAID
 
 log = logging.getLogger("corrbandits.service")
 
@@ -84,5 +85,65 @@ async def on_invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     bad_json = any(one["type"] == "json_invalid" for one in found)
-    said = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found[:5]]
-    return Problem(400 if bad_json else 422, "; ".join(said)[:2000]).response()
+    said = "; ".join(_in_words(one) for one in found[:5])
+    return Problem(400 if bad_json else 422, f"{said[:2000]}.").response()
+
+
+_EXPECTED = {
+    SAID: "{message}",
+    "greater_than_equal": "at least {ge:,}",
+    "greater_than": "above {gt:,g}",
+    "less_than_equal": "at most {le:,}",
+    "less_than": "below {lt:,g}",
+    "finite_number": "a finite number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of fewer digits",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "text",
+    "string_too_short": "text of at least {min_length} character(s)",
+    "string_too_long": "text of at most {max_length:,} characters",
+    "too_short": "at least {min_length:,} long",
+    "too_long": "at most {max_length:,} long",
+    "literal_error": "{expected}",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+"""What was expected, by the type that pydantic gives an error."""
+
+
+def _in_words(one: Mapping[str, Any]) -> str:
+    """Return an error of pydantic in plain words: the name, what was expected, what was given.
+
+    >>> _in_words({"type": "greater_than_equal", "loc": ("body", "n"), "msg": "", "input": 0, "ctx": {"ge": 1}})
+    'n must be at least 1, got 0'
+    >>> _in_words({"type": "missing", "loc": ("body", "tell", 0, 1), "msg": "", "input": [3]})
+    'tell[0][1] is missing'
+    """
+    kind, more = one["type"], one.get("ctx", {})
+    if kind == "json_invalid":
+        return f"the document must be JSON, but at character {one['loc'][-1]}: {more.get('error', one['msg'])}"
+    name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in one["loc"][1:]).lstrip(".")
+    name = name[:100] or "the document"
+    if kind == "missing":
+        return f"{name} is missing"
+    if kind == "extra_forbidden":
+        return f"{name} is not known here: leave it out, or see how it is spelt in /api/v1/openapi.json"
+    expected = _EXPECTED[kind].format(message=one["msg"], **more) if kind in _EXPECTED else f"other: {one['msg']}"
+    return f"{name} must be {expected}" + ("" if name == "token" else f", got {_given(one['input'])}")
+
+
+def _given(value: Any) -> str:
+    """Return what was given as one would write it in JSON, its beginning if it is long."""
+    try:
+        said = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        said = repr(value)
+    return said if len(said) <= 60 else f"{said[:60]}..."

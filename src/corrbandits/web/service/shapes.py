@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WrapValidator
+from pydantic_core import PydanticCustomError
+from pydantic_core.core_schema import ValidatorFunctionWrapHandler
+
+SAID = "said"
+"""The type of an error whose message is what was expected, in our words."""
 
 
 def _no_text(value: Any) -> Any:
     """Refuse what only looks like a number: "3", true; 3.0 is one, for JSON knows no difference."""
     if isinstance(value, (str, bool)):
-        raise ValueError("a number was expected")  # noqa: TRY004 - what pydantic makes an answer of
+        raise PydanticCustomError(SAID, "a whole number")
     return value
+
+
+def _either(expected: Literal["an index from 0 or a name", "a number or a list of two"]) -> WrapValidator:
+    """Say of what may be one thing or another both at once, not what each lacks."""
+
+    def checked(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            raise PydanticCustomError(SAID, expected) from None
+
+    return WrapValidator(checked)
 
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Whole = Annotated[int, BeforeValidator(_no_text)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Arm = Annotated[Whole, Field(ge=0)] | Name
+Arm = Annotated[Annotated[Whole, Field(ge=0)] | Name, _either("an index from 0 or a name")]
 Range = Annotated[list[Number], Field(min_length=2, max_length=2)]
+Known = Annotated[Number | Range, _either("a number or a list of two")]
 Flag = Annotated[bool, Field(strict=True)]
 MOST_AT_ONCE = 1_000
 
@@ -55,10 +73,10 @@ class Observing(Telling):
 class Told(Taken):
     """What is known beforehand: numbers, or ranges that they lie in with probability 0.9."""
 
-    mean: Number | Range | None = None
-    sd: Number | Range | None = None
-    length: Number | Range | None = None
-    noise_sd: Number | Range | None = None
+    mean: Known | None = None
+    sd: Known | None = None
+    length: Known | None = None
+    noise_sd: Known | None = None
 
 
 class Creating(Taken):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from corrbandits import Study
+from corrbandits import Client, Study
 from corrbandits.web.service.guard import LARGE, SMALL
 from corrbandits.web.service.options import Options
 from corrbandits.web.service.tokens import Tokens, new_token
@@ -127,6 +127,15 @@ def test_who_is_struck_out_of_the_file_is_out_at_once(guarded):
     assert guarded.people["read"].get("/api/v1/studies").status == 200
     guarded.file.unlink()
     assert guarded.people["read"].get("/api/v1/studies").status == 401
+
+
+def test_a_wrong_token_is_said_to_be_one_and_none_to_be_needed(guarded):
+    wrong = Line(guarded.port, headers={"Authorization": "Bearer wrong"}).get("/api/v1/studies")
+    assert (wrong.status, wrong.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert "not a token that is known here" in wrong.data["detail"]
+    assert "this needs a token" in guarded.get("/api/v1/studies").data["detail"]
+    with pytest.raises(PermissionError, match="not a token that is known here"):
+        Client(guarded.url, "wrong", study="meadow").ask()
 
 
 def test_many_wrong_tokens_are_slowed_down(guarded):

@@ -118,10 +118,8 @@ class Guard:
             secret = cookie_parser(headers.get("cookie", "")).get(self.cookie, "") if not kind else ""
         found = self._tokens.person(secret.strip()) if secret else None
         if found is None and not _free(path):
-            if secret and not self._failures.allowed(_client(scope, headers, self._options)):
-                raise Problem(
-                    429, "too many wrong tokens came from here. Wait a minute.", headers={"Retry-After": "60"}
-                )
+            if secret:
+                raise self._unknown(scope, headers)
             raise Problem(
                 401,
                 "this needs a token: the header `Authorization: Bearer TOKEN`, or sign in by the link you were given.",
@@ -134,14 +132,18 @@ class Guard:
         headers = Headers(scope=scope)
         found = None if self._tokens is None else self._tokens.person(token)
         if found is None:
-            if not self._failures.allowed(_client(scope, headers, self._options)):
-                raise Problem(
-                    429, "too many wrong tokens came from here. Wait a minute.", headers={"Retry-After": "60"}
-                )
-            raise Problem(
-                401, "this is not a token that is known here. Use the link you were given, or ask for a new one."
-            )
+            raise self._unknown(scope, headers)
         return found
+
+    def _unknown(self, scope: Scope, headers: Headers) -> Problem:
+        """Return what is said of a token that is nobody's; if many are tried, that it is enough."""
+        if not self._failures.allowed(_client(scope, headers, self._options)):
+            return Problem(429, "too many wrong tokens came from here. Wait a minute.", headers={"Retry-After": "60"})
+        return Problem(
+            401,
+            "this is not a token that is known here. Use the link you were given, or ask for a new one.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
 
     def still(self, scope: Scope) -> bool:
         """Return whether who made a request that is still going on would be let in now."""

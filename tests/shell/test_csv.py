@@ -397,3 +397,13 @@ def test_places_are_latitude_and_longitude_or_x_and_y_or_x_or_nothing(tmp_path):
     path.write_text("longitude\n50\n")
     with pytest.raises(ValueError, match="expected a column 'latitude'"):
         places(read_columns(path), path)
+
+
+def test_a_latitude_beyond_the_poles_is_refused_with_its_line(tmp_path):
+    file = tmp_path / "arms.csv"
+    file.write_text("Plot;Lat;Lon\nA;60,5;9\n\nC;95,0;9,2\n")
+    said = r"arms.csv, line 4: column 'Lat' must hold latitudes from -90 to 90 .*got 95\."
+    with pytest.raises(ValueError, match=said):
+        places(read_columns(file), file)
+    file.write_text("Plot;Lat;Lon\nA;-90;200\n")
+    assert places(read_columns(file), file).tolist() == [[-90.0, 200.0]]

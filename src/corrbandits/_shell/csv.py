@@ -138,7 +138,23 @@ def number_or_text(columns: Columns, heading: str, path: str | os.PathLike[str])
 def places(columns: Columns, path: str | os.PathLike[str]) -> Array | None:
     """Return where the rows lie: latitude and longitude, x and y, or x alone; None where there are no such columns."""
     axes = columns.axes()
-    return np.stack([numeric_column(columns, heading, path) for heading in axes.values()], axis=1) if axes else None
+    if not axes:
+        return None
+    found = {axis: numeric_column(columns, heading, path) for axis, heading in axes.items()}
+    for axis, heading in axes.items():
+        for (line, _), value in zip(columns[heading], found[axis].tolist(), strict=True):
+            refuse_off_globe(axis, value, f"{path}, line {line}: column {heading!r}")
+    return np.stack(list(found.values()), axis=1)
+
+
+def refuse_off_globe(axis: str, value: float, where: str) -> None:
+    """Refuse a latitude beyond the poles.
+
+    >>> refuse_off_globe("latitude", -90.0, "this entry"), refuse_off_globe("x", 95.0, "this entry")
+    (None, None)
+    """
+    if axis == "latitude" and abs(value) > 90:
+        raise ValueError(f"{where} must hold latitudes from -90 to 90 degrees, got {value:g}. Correct it.")
 
 
 _CODE = re.compile(r"\+|[+-]?0\d", re.ASCII)  # 007 is a name, not a number

@@ -240,6 +240,9 @@ def test_a_table_is_looked_at_before_anything_is_made(line):
     assert preview("Name;x\nBäche;1\n".encode("cp1252"))["names"] == ["Bäche"]
     assert preview("Name\tx\nBäche\t1\n".encode("utf-16"))["names"] == ["Bäche"]
     assert preview(b"x,y\n1,2\n")["problems"][0]["row"] == 1
+    beyond = preview(b"Plot;Lat;Lon\nA;60,5;9\nC;95,0;9,2\nD;-91;9,3\n")["problems"]
+    assert [(one["row"], one["column"]) for one in beyond] == [(3, "Lat"), (4, "Lat")]
+    assert "from -90 to 90 degrees, got 95." in beyond[0]["what"]
     assert line.get("/api/v1/studies").data["studies"] == []
     zipped = line.request(
         "POST", "/api/v1/arms/preview", headers={"Content-Type": "text/csv"}, body=b"PK\x03\x04\xff\x00"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from corrbandits._shell.csv import Columns, finite_number, read_columns, with_points
+from corrbandits._shell.csv import Columns, finite_number, read_columns, refuse_off_globe, with_points
 from corrbandits.belief import Vague
 from corrbandits.policies import recommend
 from corrbandits.study.arms import Arms, checked_name
@@ -113,7 +113,7 @@ def _bad_names(columns: Columns) -> list[Data]:
 
 def _bad_numbers(columns: Columns, file: Path) -> list[Data]:
     found = []
-    for heading in columns.axes().values():
+    for axis, heading in columns.axes().items():
         if heading not in columns:
             continue
         try:
@@ -123,7 +123,7 @@ def _bad_numbers(columns: Columns, file: Path) -> list[Data]:
             continue
         for line, text in column:
             try:
-                finite_number(text, "this entry")
+                refuse_off_globe(axis, finite_number(text, "this entry"), "this entry")
             except ValueError as error:
                 found.append({"row": line, "column": heading, "what": str(error)})
     return found

@@ -5,8 +5,9 @@ import re
 import segno
 
 from corrbandits.cli.serve import _blocks
-from corrbandits.web.service.tokens import Tokens
+from corrbandits.web.service.tokens import Tokens, new_token
 from tests.support.commands import corrbandits
+from tests.support.serving import Process
 
 LIGHT = {"█": (False, False), "▀": (False, True), "▄": (True, False), " ": (True, True)}
 
@@ -33,3 +34,21 @@ def test_a_second_token_of_a_name_is_refused(tmp_path):
     codes = [corrbandits("token", "Anna", "--token-file", "tokens", cwd=tmp_path).returncode for _ in range(2)]
     assert codes == [0, 2]
     assert corrbandits("token", "#x", "--token-file", "tokens", cwd=tmp_path).returncode == 2
+
+
+def test_a_server_without_any_token_says_that_nobody_can_sign_in(tmp_path):
+    file = tmp_path / "tokens"
+    file.write_text("# nobody yet\n")
+    with Process(tmp_path / "survey.db", "--token-file", str(file)) as server:
+        _, (_, errors) = server.terminate()
+    assert "nobody can sign in. Make one by `corrbandits token`" in errors.decode()
+    new_token(file, "Anna", "tell")
+    with Process(tmp_path / "survey.db", "--token-file", str(file)) as server:
+        _, (_, errors) = server.terminate()
+    assert "nobody" not in errors.decode()
+
+
+def test_a_file_of_tokens_that_is_not_there_is_said_so(tmp_path):
+    done = corrbandits("serve", "--db", "survey.db", "--token-file", "nosuch", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "nosuch must be a file of tokens, but there is no such file. `corrbandits token` makes one." in done.stderr

@@ -48,6 +48,7 @@ def serve(
     _need_service()
     from corrbandits.web.service.options import Options
     from corrbandits.web.service.running import free_port, serve
+    from corrbandits.web.service.tokens import Tokens
 
     options = Options(
         database=database(db, create=True),
@@ -62,6 +63,12 @@ def serve(
         burst=burst,
         seconds=seconds,
     )
+    if token_file is not None and not Tokens(token_file).count:
+        typer.echo(
+            f"there is no token in {token_file}: nobody can sign in. Make one by `corrbandits token`; the server need "
+            "not be started again.",
+            err=True,
+        )
     serve(options, lambda place: typer.echo(f"{place} is served at {options.address}/"))
 
 

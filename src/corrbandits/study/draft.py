@@ -39,6 +39,9 @@ _READERS = {
     for name in ("asked", "told", "observed", "amended", "retracted", "cancelled", "expired", "extended")
 }
 
+KINDS = ("created", *_READERS)
+"""What events there are."""
+
 
 @final
 class Draft:

@@ -219,6 +219,22 @@ def test_what_is_not_as_the_interface_says_is_told_in_plain_words(line, path, da
         cb.Client(line.url, study="meadow").ask(0)
 
 
+def test_events_of_a_kind_that_there_is_not_are_refused_with_those_there_are(line):
+    study = line.create()
+    found = line.get(f"{study}/events?what=told,foo")
+    assert found.status == 400
+    assert found.data["detail"].startswith("what must be some of created, asked, told, observed, amended,")
+    assert found.data["detail"].endswith("got 'foo'.")
+    assert line.get(f"{study}/events?what=created,%20told").data["count"] == 1
+
+
+@pytest.mark.parametrize("body", [b"", b" \n\n", b"\xef\xbb\xbf"])
+def test_an_empty_table_is_said_to_be_empty(line, body):
+    found = line.request("POST", "/api/v1/arms/preview", headers={"Content-Type": "text/csv"}, body=body)
+    said = found.data["detail"] if found.status == 400 else found.data["problems"][0]["what"]
+    assert "the file is empty" in said
+
+
 def test_what_is_not_there(line):
     for path in ("/api/v1/studies/nowhere", "/api/v1/studies/nowhere/ask", "/api/v1/nothing", "/nothing"):
         found = line.get(path)

@@ -55,7 +55,7 @@ def _prior(arms: Arms, told: Told | None) -> Vague:
 def previewed(body: bytes) -> Data:
     """Return how a table of arms is understood, and what is wrong with it: row, column and what."""
     if not body.strip():
-        raise ValueError("a table was expected, but nothing was sent. Send the file as it is.")
+        raise ValueError("the file is empty: expected a header and a row for each arm. Look whether it was saved.")
     text, remarks = _decoded(body)
     with tempfile.TemporaryDirectory(prefix="corrbandits-") as folder:
         file = Path(folder) / "table.csv"

@@ -46,6 +46,12 @@ class Tokens:
         self._known: dict[bytes, Person] = {}
         self._refresh()
 
+    @property
+    def count(self) -> int:
+        """How many tokens there are."""
+        self._refresh()
+        return len(self._known)
+
     def person(self, token: str) -> Person | None:
         """Return whose token this is; compared with every one in constant time."""
         self._refresh()
@@ -60,13 +66,19 @@ class Tokens:
             about = self._path.stat()
         except OSError as error:
             if self._state is None:
-                raise ValueError(f"{self._path} must be a file of tokens, but {error.strerror}.") from None
+                raise ValueError(_not_there(self._path, error)) from None
             self._known = {}  # taken away: nobody is let in
             return
         state = about.st_mtime_ns, about.st_size, about.st_ino
         with self._lock:
             if state != self._state:
                 self._known, self._state = _read(self._path), state
+
+
+def _not_there(path: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"{path} must be a file of tokens, but there is no such file. `corrbandits token` makes one."
+    return f"{path} must be a file of tokens, but it cannot be read ({error.strerror}). See who may read it."
 
 
 def new_token(path: Path, name: str, role: Role) -> str:

@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from corrbandits.belief import Vague
 from corrbandits.study import Snapshot
+from corrbandits.study.draft import KINDS
 from corrbandits.web.service import columns, documents, past, tables
 from corrbandits.web.service.common import Serving, needs, packed, read
 from corrbandits.web.service.openapi import answers
@@ -91,6 +92,8 @@ async def events(
 ) -> Response:
     """Return every event, who made it and when."""
     kinds = None if what is None else frozenset(part.strip() for part in what.split(","))
+    if kinds is not None and (unknown := sorted(kinds.difference(KINDS))):
+        raise ValueError(f"what must be some of {', '.join(KINDS)}, apart by commas, got {unknown[0]!r:.60}.")
 
     def rows(desk: Desk, now: Snapshot) -> tuple[int, list[dict[str, Any]]]:
         last = now.ledger.sequence

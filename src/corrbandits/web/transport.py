@@ -105,6 +105,8 @@ class Transport:
                 connection.request(method, self.prefix + path, body, headers)
                 answer = connection.getresponse()
                 found = answer.status, answer.headers, answer.read(MOST_BYTES)
+                if answer.length:  # a server that was killed has sent less than it said, and `read` does not mind
+                    raise http.client.IncompleteRead(found[2], answer.length)
                 if answer.will_close:
                     self._drop()
             except BaseException:

@@ -4,6 +4,7 @@ import http.client
 import inspect
 import threading
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 import pandas as pd
@@ -217,3 +218,33 @@ def test_an_export_goes_into_any_database(client, tmp_path):
     with cb.Study.import_(tmp_path / "other.db", tmp_path / "study.jsonl") as copy:
         assert copy.name == client.name
         assert copy.snapshot().ledger.entry(1).told_by == "Anna"
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again():
+    """A server that is killed after it has said how long its answer is has sent less than that."""
+    asked = []
+
+    class Breaking(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = b'{"whole": true}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(b"" if len(asked) == 1 else body[:4] if len(asked) == 2 else body)
+            self.close_connection = True
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Breaking) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            line = Transport(f"http://127.0.0.1:{server.server_port}", None, by=None, patience=20.0, timeout=10.0)
+            assert line.get("/x") == {"whole": True}
+            line.close()
+        finally:
+            server.shutdown()
+            thread.join()
+    assert len(asked) == 3

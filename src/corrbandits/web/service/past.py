@@ -62,7 +62,7 @@ def _no_best(snapshot: Snapshot, stop_loss: float | None, why: str) -> Data:
 
 
 def progress(desk: Desk, snapshot: Snapshot, kept: Kept) -> Data:
-    """Return every reward that counts, and at some moments what was thought the best, its chance, and the cost of stopping."""
+    """Return every reward that counts, and at some moments the best arm then, its chance, and the cost of stopping."""
     events = desk.events(snapshot.ledger.sequence)
     first = ((k, e, snapshot.ledger.trials[e["trial"] - 1]) for k, e in enumerate(events, 1) if e["event"] in NEW)
     rewards = [

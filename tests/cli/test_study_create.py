@@ -151,6 +151,11 @@ def test_earlier_seasons_say_where_to_begin(ok, refused, tmp_path):
     (tmp_path / "past.csv").write_text("\n".join(["name,reward,season", *rows]))
     out = ok("create", "a", "--arms", "sites.csv", "--rounds", "40", "--history", "past.csv")
     assert "told 6 rewards of 2 earlier seasons; the rest is learnt" in out
+    known = "earlier seasons are known (6 rewards): p11 did best there"
+    assert f"there is no reward yet; {known}" in " ".join(refused("best", "a").split())
+    assert f"nothing yet of this season; {known}" in " ".join(ok("show", "a").split())
+    ok("create", "least", "--arms", "sites.csv", "--goal", "min", "--history", "past.csv")
+    assert "p11 did best" not in ok("show", "least")
     assert "p11" in ok("ask", "a")
     assert "the best of earlier seasons" in ok("explain", "a", "1")
     ok("tell", "a", "1", "104")

@@ -79,6 +79,8 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
         raise ValueError(
             f"arms cannot be compared yet: it takes {counted(more, 'more reward')} or more, and some that differ."
         )
+    if (before := earlier_in_words(belief, arms)) is not None:
+        raise ValueError(f"there is no reward yet; {before}. Tell or observe a reward first.")
     if not known.any():
         raise ValueError("nothing is known of any arm yet, so none is the best. Tell or observe a reward first.")
     leader = int(np.where(known, belief.mean, -np.inf).argmax())
@@ -89,6 +91,17 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     mean = float(belief.mean[leader])
     value = mean if goal == "max" else belief.mirror - mean
     return Best(leader, arms.name(leader), value, math.sqrt(belief.variance[leader]), *found)
+
+
+def earlier_in_words(belief: Belief, arms: Arms) -> str | None:
+    """Return what is known of earlier seasons while there is no reward of this one; None if nothing is.
+
+    The belief is turned round if the goal is the least.
+    """
+    if not isinstance(belief, Vague) or not belief.opening or belief.parts.past is None or belief.counts.any():
+        return None
+    first, rewards = belief.least_known(np.arange(belief.arms)), belief.parts.past.rewards
+    return f"earlier seasons are known ({counted(rewards, 'reward')}): {arms.name(first)} did best there"
 
 
 @final

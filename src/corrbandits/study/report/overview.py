@@ -17,6 +17,7 @@ from corrbandits._shell.numbers import counted, number
 from corrbandits._shell.texts import printable
 from corrbandits.belief import Belief, Vague
 from corrbandits.policies import CorrelatedUCL, IndexPolicy, KnowledgeGradient, Policy
+from corrbandits.study.arms import Arms
 from corrbandits.study.choosing import moment, untried
 from corrbandits.study.codec import policy_data
 from corrbandits.study.ledger import Ledger
@@ -199,7 +200,7 @@ def overview(snapshot: Snapshot, top: int) -> Overview:
         trials=_statuses(ledger),
         best=found,
         no_best=why,
-        learnt=_learnt(snapshot.belief),
+        learnt=_learnt(snapshot.belief, deciding, ledger.arms),
         noise=inference.noise_check(ledger),
         warnings=warnings(ledger, snapshot.name),
         untried=int(np.count_nonzero(untried(ledger, ledger.open.values()))),
@@ -217,11 +218,14 @@ def _pending(policy: Policy, belief: Belief) -> int:
     return belief.still_needed if isinstance(belief, Vague) else int(np.count_nonzero(policy.pending(belief)))
 
 
-def _learnt(belief: Belief) -> str | None:
-    """Return what a belief that was not told everything has learnt, in words."""
+def _learnt(belief: Belief, deciding: Belief, arms: Arms) -> str | None:
+    """Return what a belief that was not told everything has learnt, in words; `deciding` is what choices come from."""
     if not isinstance(belief, Vague):
         return None
-    return "nothing yet" if belief.opening else learnt_in_words(belief.learnt())
+    if not belief.opening:
+        return learnt_in_words(belief.learnt())
+    before = inference.earlier_in_words(deciding, arms)
+    return "nothing yet" if before is None else f"nothing yet of this season; {before}"
 
 
 def best_in_words(best: Best | None, *, rewards: bool = True) -> str:

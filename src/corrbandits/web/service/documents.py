@@ -81,7 +81,7 @@ def judged(snapshot: Snapshot) -> Data:
         "opening": isinstance(deciding, Vague) and deciding.opening,
         "still_needed": deciding.still_needed if isinstance(deciding, Vague) else 0,
         "best": best,
-        "learnt": learnt_words(deciding),
+        "learnt": learnt_words(deciding, deciding, snapshot.arms),
         "warnings": warnings(snapshot) if snapshot.arms.count <= MOST_JUDGED else [],
     }
 

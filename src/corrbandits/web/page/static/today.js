@@ -3,7 +3,6 @@
 import { Trouble, at, columns, get, here, key, post, root, signature, study } from "./api.js";
 import { $, button, h, say, show, table } from "./dom.js";
 import { entry } from "./entry.js";
-import { Field } from "./field.js";
 import { follow, heard } from "./live.js";
 import { ago, brief, counted, number, when, whole } from "./numbers.js";
 import { entries, flush, keep } from "./queue.js";
@@ -202,7 +201,7 @@ async function drawWay() {
   const current = open().find((one) => one.trial === chosen);
   const route = [...new Set((current ? [current, ...list] : list).map((one) => one.arm))];
   if (now.axes.length !== 2 || now.arms > 3000 || !route.length) { field = null; show($("way")); return; }
-  await known();
+  const [{ Field }] = await Promise.all([import("./field.js"), known()]); // where to go is shown before the map is there
   if (!field) {
     const host = h("div");
     show($("way"), h("h2#way-title", "The way"), host);

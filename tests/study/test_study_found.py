@@ -45,7 +45,7 @@ def test_more_arms_need_a_kernel_and_their_own_means_where_the_old_differ(begin)
     study = begin("uneven", prior=related(mean=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), arms=list("abcdef"))
     with pytest.raises(ValueError, match="give mean="):
         study.add_arms(["g"], coordinates=[7.0])
-    with pytest.raises(ValueError, match="rows of 1 coordinates"):
+    with pytest.raises(ValueError, match="1 row of 1 coordinate"):
         study.add_arms(["g"], coordinates=[[7.0, 8.0]], mean=0.0)
     study.add_arms(["g"], coordinates=[7.0], mean=9.0)
     assert study.belief.mean[6] == 9.0

@@ -2,12 +2,15 @@
 
 import doctest
 import inspect
+import json
 import os
 import pkgutil
 import re
 import shlex
 import subprocess
 import sys
+from contextlib import contextmanager
+from urllib.request import urlopen
 
 import pytest
 
@@ -160,6 +163,8 @@ def test_the_readmes_commands_work_as_printed_in_a_clone(tmp_path):
     """All but `make`, which the tests run in: in one shell, in a folder that has what `make` leaves there."""
     fenced = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
     lines = [line for kind, text in fenced if not kind for line in text.splitlines() if not line.startswith("make ")]
+    served = lines.pop()
+    assert served.startswith("corrbandits serve --demo ")
     assert lines[0].startswith(". .venv/bin/activate")
     assert sum(line.startswith("corrbandits study ") for line in lines) == 4
     (tmp_path / ".venv").symlink_to(sys.prefix, target_is_directory=True)
@@ -170,6 +175,21 @@ def test_the_readmes_commands_work_as_printed_in_a_clone(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "trial 1 (C2) told: 31.2" in done.stdout
     assert "Mean reward" in done.stdout
+    command = f"{lines[0]}\nexec {served.partition('#')[0]} --port 0"
+    with serving(command, tmp_path, environment) as address, urlopen(f"{address}api/v1/studies", timeout=60) as answer:
+        assert {"meadow", "demo field"} <= {study["name"] for study in json.load(answer)["studies"]}
+
+
+@contextmanager
+def serving(command, directory, environment):
+    """Run a command that serves until it is told to stop, on any port: another server may have the usual one."""
+    said = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(["sh", "-ec", command], cwd=directory, env=environment, **said) as running:
+        try:
+            yield re.search(r"http://\S+", running.stdout.readline())[0]
+        finally:
+            running.terminate()
+        assert running.wait(60) == 0
 
 
 def test_nobody_is_told_to_install_a_package_by_a_name_that_is_not_published():

@@ -52,7 +52,7 @@ def test_an_audit_is_printed_and_written(tmp_path, monkeypatch, capsys):
     arguments = ("--problems", "1", "--runs", "2", "--seed", "7", "--out", tmp_path / "new")
     assert here(monkeypatch, "audit", *arguments) == 0
     said = capsys.readouterr().out
-    assert "1 random problems with 2 runs" in said
+    assert "1 random problem with 2 runs" in said
     assert "seed 7" in said
     assert list(contents(tmp_path / "new")) == ["audit.csv"]
     rows = (tmp_path / "new" / "audit.csv").read_text().splitlines()

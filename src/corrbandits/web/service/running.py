@@ -81,6 +81,7 @@ def _socket(options: Options) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((options.host, options.port))
+        listening.listen(128)  # who comes while the application is being made waits, and is not refused
     except OSError as error:
         listening.close()
         raise ValueError(

@@ -30,6 +30,10 @@ def line(tmp_path_factory):
         yield found
 
 
+EVERY_TIME = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+"""The same calls every time."""
+
+
 def aimed(case):
     """Turn half of the calls to a study that there is, and to trials and arms of it."""
     place = case.path_parameters or {}
@@ -50,7 +54,7 @@ def test_every_answer_is_as_described(line, mode):
         try:
             strategy = operation.as_strategy(generation_mode=mode)
 
-            @settings(max_examples=CALLS, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+            @settings(EVERY_TIME, max_examples=CALLS)
             @given(case=strategy)
             def call(case):
                 aimed(case).call_and_validate(excluded_checks=NOT_ASKED)

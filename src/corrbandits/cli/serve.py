@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -111,10 +112,8 @@ def _blocks(dark: list[list[bool]]) -> list[str]:
 
 def _need_service() -> None:
     try:
-        import fastapi  # noqa: F401
-        import jinja2  # noqa: F401
-        import segno  # noqa: F401
-        import uvicorn  # noqa: F401
+        for name in ("fastapi", "jinja2", "segno", "uvicorn"):
+            importlib.import_module(name)
     except ImportError as error:
         raise ModuleNotFoundError(
             f"the service needs {error.name}, which is not installed. Install it, in a clone of the repository: pip "

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from corrbandits.study.report.inference import Best
 
 API = "/api/v1"
+_Rows = list[dict[str, Any]]  # within a client, `list` is its method
 PAGE = 10_000
 Trials = list[Trial]  # within a client, `list` is its method
 
@@ -252,12 +253,12 @@ class Client:
         self._transport.post(f"{self._path}/trials/{number_of(trial)}/{verb}", data)
 
     def _history(self) -> Sequence[dict[str, Any]]:
-        rows: Any = []
+        rows: _Rows = []
         while True:
             page = self._transport.get(f"{self._path}/history", offset=len(rows), limit=PAGE)
             rows += page["trials"]
             if len(rows) >= page["count"] or not page["trials"]:
-                return rows  # type: ignore[no-any-return]
+                return rows
 
     def _pages(self, what: str) -> Sequence[dict[str, Any]]:
         """Return all pages of columns, of one moment."""

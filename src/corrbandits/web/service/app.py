@@ -51,7 +51,7 @@ def application(options: Options) -> tuple[ASGIApp, Service]:
         app.add_exception_handler(kind, problems.on_problem)
     app.add_exception_handler(HTTPException, problems.on_http)
     app.add_exception_handler(RequestValidationError, problems.on_invalid)
-    app.openapi = lambda: described(app)  # type: ignore[method-assign]
+    app.openapi = lambda: described(app)  # type: ignore[method-assign]  # as FastAPI's documents say
     app.add_middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5)  # what routes have not packed themselves
     guard = Guard(app, options, service.metrics)
     app.state.service, app.state.guard = service, guard

@@ -35,8 +35,7 @@ async def summary(request: Request, service: Serving, study: str) -> Response:
 @routes.get("/standing", response_model=Standing)
 async def standing(request: Request, service: Serving, study: str) -> Response:
     """Return the best arm so far, what was learnt and what to look at."""
-    made = lambda _, now: documents.judged(now)  # noqa: E731
-    return await read(request, service, study, made, what=("standing",), slow=True)
+    return await read(request, service, study, lambda _, now: documents.judged(now), what=("standing",), slow=True)
 
 
 @routes.get("/arms", response_model=ArmsShape)
@@ -72,11 +71,11 @@ async def history(
     """Return every trial, as JSON or as a table for spreadsheets."""
     if format == "csv":
         return await _csv(request, service, study, lambda _, now: documents.history(now, offset, limit), tables.HISTORY)
-    made = lambda _, now: {  # noqa: E731
-        "study": study,
-        "count": len(now.ledger.trials),
-        "trials": documents.history(now, offset, limit),
-    }
+
+    def made(_: Desk, now: Snapshot) -> dict[str, Any]:
+        trials = documents.history(now, offset, limit)
+        return {"study": study, "count": len(now.ledger.trials), "trials": trials}
+
     return await read(request, service, study, made)
 
 
@@ -138,8 +137,9 @@ async def best(
     stop_loss: Annotated[float | None, Query(ge=0, allow_inf_nan=False)] = None,
 ) -> Response:
     """Return the best arm so far, how sure that is, and what it would cost to stop now."""
-    made = lambda _, now: past.best(now, stop_loss)  # noqa: E731
-    return await read(request, service, study, made, what=("best", stop_loss), slow=True)
+    return await read(
+        request, service, study, lambda _, now: past.best(now, stop_loss), what=("best", stop_loss), slow=True
+    )
 
 
 @routes.get("/learnt")
@@ -157,7 +157,10 @@ async def learnt(request: Request, service: Serving, study: str) -> Response:
 @routes.get("/progress")
 async def progress(request: Request, service: Serving, study: str) -> Response:
     """Return the rewards so far, and at some moments the best arm, its chance, and what stopping would have cost."""
-    made = lambda desk, now: past.progress(desk, now, service.kept)  # noqa: E731
+
+    def made(desk: Desk, now: Snapshot) -> dict[str, Any]:
+        return past.progress(desk, now, service.kept)
+
     return await read(request, service, study, made, what=("progress",), slow=True)
 
 

@@ -73,6 +73,11 @@ class Belief(ABC):
 
         return shown(self)
 
+    @property
+    def in_real_time(self) -> bool:
+        """Whether what is believed fades with real time, which a study counts in days; if not, by decisions at most."""
+        return False
+
     def observe(self, arm: int | Sequence[int] | Integers, reward: float | Sequence[float] | Array) -> Self:
         """Return the belief after one reward, or after many: then `arm` and `reward` are sequences, in any order.
 
@@ -109,10 +114,11 @@ class Belief(ABC):
         """
         return self.observe_all(history.counts, history.sums)
 
-    def after(self, time: int) -> Self:
+    def after(self, time: float) -> Self:
         """Return what is believed when it is time for the decision of this number, from 1 on, and nothing else is seen.
 
-        It is the same belief unless means change with time. Whoever decides calls it before each decision.
+        It is the same belief unless means change with time. Whoever decides calls it before each decision. Some
+        beliefs go by real time instead: see `in_real_time`.
         """
         return self
 

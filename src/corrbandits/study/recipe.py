@@ -40,6 +40,11 @@ class Recipe:
         return self._made
 
     @property
+    def in_real_time(self) -> bool:
+        """Whether the belief goes by real time; it is made only if beliefs of its kind may."""
+        return self.kind.in_real_time is not Belief.in_real_time and self.belief.in_real_time
+
+    @property
     def arms(self) -> int:
         """The number of arms."""
         given = self.arguments

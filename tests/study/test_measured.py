@@ -213,6 +213,20 @@ def test_a_clock_that_is_slow_does_not_turn_time_back(url, clock):
         assert study.explain(5).replayed == study.trial(5).arm
 
 
+def test_a_prior_that_is_told_all_drifts_with_real_time_too(url, clock):
+    law = cb.Correlated(mean=3.0, kernel=4 * cb.Exponential(2.0), coordinates=PLACES, noise_variance=1.0)
+    prior = cb.Drifting(prior=law, scale=30.0)
+    with Study.create(url, "meadow", prior=prior, policy=Gittins(40)) as study:
+        clock.in_days(20)
+        study.observe_all([(0, 3.0, "a", BEGUN + 12 * DAY), (1, 4.0, "b", BEGUN - 80 * DAY), (0, 2.0, "c")])
+        belief = prior.after(1).observe(1, 4.0).after(93).observe(0, 3.0).after(101).observe(0, 2.0)
+        same(study.belief, belief)
+        trial = study.ask()
+        clock.in_days(110)
+        same(study.belief, belief.after(191))
+        assert study.explain(trial).replayed == trial.arm
+
+
 def test_a_copy_may_change_where_the_study_did_not(url, clock):
     with made(url, drift=None) as study:
         study.observe_all([(k, float(k), str(k), BEGUN - 50 * k * DAY) for k in range(4)])

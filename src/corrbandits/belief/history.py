@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from corrbandits.belief.base import Belief
 
 Step = tuple[float, int, float]
-"""A reward: its time (the number of its decision, or real time), its arm, and what it was."""
+"""A reward: its time, its arm, and what it was."""
 
 
 @final

@@ -87,11 +87,11 @@ class Timeline:
         return found[::-1]
 
     def pace(self) -> float:
-        """Return how many rewards there were per unit of time; inf before there are two at different times.
+        """Return how many rewards there were per unit of time; 1 before there are two at different times.
 
         >>> Timeline(steps=[(1.0, 0, 5.0), (3.0, 0, 6.0), (5.0, 1, 2.0)]).pace()
         0.5
         """
         if self._last is None or not (apart := self._last[0][0] - self._first) > 0:
-            return math.inf
+            return 1.0
         return (self.number - 1) / apart

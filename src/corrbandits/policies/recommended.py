@@ -37,7 +37,7 @@ def recommend(belief: Belief, horizon: int | None = None) -> Recommended:
     if isinstance(belief, Beta):
         rule: Any = BayesUCB(horizon=max(decisions or 1_000, 3), c=0.0)
         return Recommended(rule, "for rewards 0 and 1 the limits of Bayes-UCB follow from the Beta law itself")
-    fades = ", or for as long as what was learnt lasts, if that is less" if belief.in_real_time else ""
+    fades = ", or for as long as what was learnt lasts, if that is less" if belief.changes else ""
     if decisions is None:
         return Recommended(
             Gittins(),

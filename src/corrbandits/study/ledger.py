@@ -18,7 +18,7 @@ reads the clock, a file or a random number: the same events make the same ledger
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, final
 
@@ -94,20 +94,21 @@ class Ledger:
         return len(self.trials) + 1
 
     def clock(self, at: float | None = None) -> float:
-        """Return the time at which beliefs are asked for: the number of the next trial, or days since the study began.
+        """Return the time at which beliefs are asked for: the number of the next trial, or a time in days.
 
         `at` is in seconds since 1970, by default that of the last event; it is never before the last measurement.
         """
         if not self.recipe.in_real_time:
             return self.number
-        told = [entry.when or 0.0 for entry in self.trials if entry.status == "told"]
-        return self._days(max([self.changed if at is None else at, *told]))
+        told = self._measured()
+        last = max([self.changed if at is None else at, *(when for when, _ in told)])
+        return self._days(told)(last)
 
     def history(self, tally: Tally | None = None) -> History:
         """Return the rewards that were told, each at its time; with a tally, they add up to that.
 
-        It is the number of the trial or, for beliefs that go by real time, when it was measured: in days since the
-        study began, below 0 if it was before that.
+        It is the number of the trial or, for beliefs that go by real time, when it was measured: in days, 1 when the
+        study began or at the first measurement, if that was before.
         """
         seen = self.tally if tally is None else tally
         return History(seen, self._in_days if self.recipe.in_real_time else self._steps)
@@ -118,12 +119,20 @@ class Ledger:
                 yield trial, entry.arm, entry.reward
 
     def _in_days(self) -> Iterator[Step]:
-        told = [entry for entry in self.trials if entry.status == "told"]
-        for entry in sorted(told, key=lambda entry: entry.when or 0.0):  # those of one time stay in their order
-            yield self._days(entry.when or 0.0), entry.arm, entry.reward
+        told = self._measured()
+        days = self._days(told)
+        for when, entry in told:
+            yield days(when), entry.arm, entry.reward
 
-    def _days(self, at: float) -> float:
-        return (at - self.created) / DAY
+    def _measured(self) -> list[tuple[float, Entry]]:
+        """Return the rewards in the order in which they were measured, those of one time in that of their trials."""
+        told = [(entry.when or 0.0, entry) for entry in self.trials if entry.status == "told"]
+        return sorted(told, key=lambda one: one[0])
+
+    def _days(self, told: list[tuple[float, Entry]]) -> Callable[[float], float]:
+        """Return how seconds since 1970 become days, given what was measured, in its order."""
+        begun = min(self.created, told[0][0]) if told else self.created
+        return lambda at: 1 + (at - begun) / DAY
 
     def draft(self, bodies: Iterable[str]) -> Draft:
         """Return what events would change here; refuse one that does not follow from those before it."""

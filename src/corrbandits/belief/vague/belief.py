@@ -11,8 +11,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
+from corrbandits.belief.mixed import MixedBelief
 from corrbandits.belief.timeline import Timeline
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.learnt import Learnt, learnt
@@ -26,7 +26,7 @@ from corrbandits.kernels import Distance
 
 
 @final
-class Vague(Belief):
+class Vague(MixedBelief):
     """Arms whose common mean, variation, noise and relation need not be known: what is told is used, the rest learnt.
 
     `mean` is the mean of all arms, `sd` the deviation of their mean rewards about it, `noise_sd` that of a reward
@@ -166,6 +166,11 @@ class Vague(Belief):
         return self._deviation
 
     @property
+    def mixed(self) -> bool:
+        """Whether there are components: not in the opening."""
+        return not self.opening
+
+    @property
     def weights(self) -> Array:
         """The posterior probability of each component: the parts, in their order, if there are not many arms."""
         return self._state.weights
@@ -283,9 +288,14 @@ class Vague(Belief):
         return self._state.prior.arguments()
 
     @property
-    def in_real_time(self) -> bool:
-        """Whether it goes by real time, in days, in a study: whether mean rewards change."""
+    def changes(self) -> bool:
+        """Whether there is a drift."""
         return self._line is not None
+
+    @property
+    def in_real_time(self) -> bool:
+        """Whether there is a drift: a study counts its time in days."""
+        return self.changes
 
     @property
     def time(self) -> float | None:

@@ -74,7 +74,7 @@ def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surpris
     """
     kind = ledger.recipe.kind
     A = np.flatnonzero(ledger.tally.counts)
-    if ledger.recipe.in_real_time:
+    if ledger.recipe.changes:
         return []
     if issubclass(kind, Vague):
         return _of_vague(ledger, A, arms)

@@ -37,7 +37,7 @@ def contradicted(ledger: Ledger) -> list[Contradiction]:
     A few arms that surprise may have mistyped rewards, which say nothing of what was stated: they are left out. Where
     mean rewards change nothing is said: averages over time contradict what is true at each time.
     """
-    if ledger.recipe.in_real_time:
+    if ledger.recipe.changes:
         return []
     apart, seen = {one.arm for one in surprises(ledger)}, int(np.count_nonzero(ledger.tally.counts))
     tally = ledger.tally

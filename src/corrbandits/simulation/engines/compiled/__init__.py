@@ -31,7 +31,8 @@ Who calls whom, from the outside in:
     state     the belief (`Joint`, `Apart`) and the steps (`Steps`) that all of these read and write.
     mixed_    the same on a belief told nothing. mixed_loops: limits_mixed plays HorizonUCL, GPUCB and Greedy,
               indices_mixed Gittins. mixed_choose: opening_arm, then weigh_parts -> under_part, index_parts ->
-              under_part. mixed_update: observe_mixed -> begin_streak -> take_products. mixed_state: `Mixed`, `Told`.
+              under_part. mixed_update: observe_mixed -> observe_lasting -> begin_streak -> take_products or, where mean
+              rewards change, observe_fading -> take_products, then fade. mixed_state: `Mixed`, `Told`.
     cache     how functions are compiled: a loop as a whole (`compiled`), what it calls as a part of it (`part`).
 
 Nothing in loops, choose, update and their mixed_ forms allocates, raises or calls Python, so runs go side by side in

@@ -165,11 +165,9 @@ def _without_mixed_loop(runs: Runs) -> str:
         return "the belief has seen or awaits rewards"
     if belief.parts.past is not None:
         return "the belief knows of earlier seasons"
-    if belief.changes:
-        return "the belief fades with time"
     if belief.level is not None and belief.level.deviation and belief.parts.free:
         return "the scale must be integrated out numerically"
-    if len(belief.parts) * belief.arms**2 > MOST_MIXED:
+    if (1 + belief.changes) * len(belief.parts) * belief.arms**2 > MOST_MIXED:
         return f"the covariances of {belief.arms:,} arms under {len(belief.parts)} parts take too much memory"
     if why_not := _unknown_rewards(environment):
         return why_not

@@ -129,12 +129,20 @@ def calibration() -> str:
     return "\n".join(lines) + f"\n\nSeed {data['seed']}, version {data['problems']} of the problems.\n"
 
 
+def changing() -> str:
+    """Return what the arena found on problems that change, from docs/changing.json."""
+    sys.path.insert(0, str(HERE))
+    import changing
+
+    return changing.shown()
+
+
 def parts() -> dict[str, Callable[[], str]]:
     """Return what makes the parts of pages that stand between marks, such as <!-- map --> and <!-- end of map -->."""
     sys.path.insert(0, str(HERE / "counts"))
     import house
 
-    made = {"findings": findings, "kernels": kernels, "calibration": calibration}
+    made = {"findings": findings, "kernels": kernels, "calibration": calibration, "changing": changing}
     return {**made, "map": house.layer_map, "counts": house.counts}
 
 

@@ -25,7 +25,10 @@ from corrbandits.experiment.building import kernel_in
 
 A_PRIOR = "[priors.flat] with variance = inf"
 A_KERNEL = 'kernel = { name = "exponential", length = 4.0, variance = 10.0 }'
-TOLD = ("mean", "sd", "length", "noise_sd", "kernel", "site", "relative_noise", "distance", "per_coordinate", "parts")
+TOLD = (
+    *("mean", "sd", "length", "noise_sd", "kernel", "site", "relative_noise", "distance", "per_coordinate", "parts"),
+    "drift",
+)
 """What a prior of the kind vague may be told."""
 
 BY_PLACE = ("length", "kernel", "site", "distance", "per_coordinate")

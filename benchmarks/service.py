@@ -59,7 +59,7 @@ def main() -> None:
 @contextmanager
 def databases(directory: Path) -> Iterator[dict[str, Any]]:
     """Yield a function for each kind of database, which returns the address of a new one."""
-    from tests.support.databases import Server
+    from tests.support.postgres import Server
 
     server, made = Server(), iter(range(1_000))
 

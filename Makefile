@@ -23,7 +23,7 @@ reproduce: $(READY)  ## the paper's two figures and the table of their claims, i
 	@$(BIN)/corrbandits reproduce --out reproduction
 
 test: $(READY)  ## every test
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -q -rs -n 2 --dist worksteal
 
 check: $(READY)  ## style, types, layers
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

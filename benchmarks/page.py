@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -56,7 +57,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small fields, to see that everything works")
     parser.add_argument("--out", type=Path, metavar="DIRECTORY", help="write data and page, such as to docs")
     options = parser.parse_args()
-    where = {"executable_path": CHROMIUM} if Path(CHROMIUM).exists() else {}
+    where = {"executable_path": CHROMIUM} if shutil.which(CHROMIUM) else {}
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as directory:
         browser = playwright.chromium.launch(args=list(ARGUMENTS), **where)
         data = measured(browser, Path(directory), quick=options.quick)

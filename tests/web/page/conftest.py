@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +26,7 @@ def browser():
     """Debian's Chromium; where there is none, Playwright's own, fetched once."""
     from playwright.sync_api import sync_playwright
 
-    where = {"executable_path": CHROMIUM} if Path(CHROMIUM).exists() else _fetched()
+    where = {"executable_path": CHROMIUM} if shutil.which(CHROMIUM) else _fetched()
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(args=list(ARGUMENTS), **where)
         yield found
@@ -42,8 +41,8 @@ def _fetched():
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         pytest.skip(
-            f"there is no browser at {CHROMIUM}, and Playwright's own could not be fetched: {done.stderr.strip()[-200:]} "
-            "Install chromium, or name one in CORRBANDITS_CHROMIUM."
+            f"there is no browser at {CHROMIUM}, and Playwright's own could not be fetched: "
+            f"{done.stderr.strip()[-200:]} Install chromium, or name one in CORRBANDITS_CHROMIUM."
         )
     return {}
 

@@ -13,10 +13,12 @@ from corrbandits.belief import Refitting as Refitting
 from corrbandits.belief import Vague as Vague
 from corrbandits.belief import evidence as evidence
 from corrbandits.environments import BernoulliBandit as BernoulliBandit
+from corrbandits.environments import ChangingBandit as ChangingBandit
 from corrbandits.environments import Environment as Environment
 from corrbandits.environments import GaussianBandit as GaussianBandit
 from corrbandits.environments import StudentBandit as StudentBandit
 from corrbandits.environments import landscapes as landscapes
+from corrbandits.environments import series as series
 from corrbandits.kernels import Exponential as Exponential
 from corrbandits.kernels import Kernel as Kernel
 from corrbandits.kernels import Matern32 as Matern32

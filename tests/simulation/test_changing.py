@@ -1,10 +1,26 @@
-"""Mean rewards that change with time: played by the reference engine, with regret against the best arm of each time."""
+"""Mean rewards that change with time: played by every engine, with regret against the best arm of each time."""
 
 import numpy as np
 import pytest
 
-from corrbandits import UCL, Greedy, Independent, Thompson, Trace, simulate
+from corrbandits import (
+    UCL,
+    ChangingBandit,
+    Correlated,
+    Exponential,
+    GaussianBandit,
+    Gittins,
+    Greedy,
+    Independent,
+    Thompson,
+    Trace,
+    Vague,
+    series,
+    simulate,
+)
 from corrbandits.adapters import BanditEnv
+from corrbandits.simulation.engines import ENGINES, Runs
+from tests.simulation.engines.test_compiled import POLICIES
 from tests.support.changing import Drifting, Switching, drifted
 
 SWITCHING = Switching([0.0, 2.0, 1.0], [5.0, 2.0, 6.0], at=10)
@@ -78,6 +94,56 @@ def test_a_checkpoint_keeps_its_regret(trace, tmp_path):
 def test_the_compiled_engine_refuses_in_words():
     with pytest.raises(ValueError, match="cannot play this because the mean rewards change with time"):
         simulate({"UCL": (UCL(), STILL)}, SWITCHING, horizon=20, engine="compiled")
+
+
+WHERE = np.random.default_rng(4).uniform(0, 5, (12, 2))  # no two arms are alike, or ties would hang on rounding
+WAVES = series.drift(4 * Exponential(2.0), WHERE, steps=150, scale=20.0, noise_variance=1.0, seed=5)
+BELIEFS = {
+    "flat": Independent(noise_variance=1.0, arms=12),
+    "correlated": Correlated(
+        mean=np.linspace(0, 1, 12), kernel=4 * Exponential(2.0), coordinates=WHERE, noise_variance=1.0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("belief", BELIEFS)
+def test_both_engines_play_alike_on_a_path(name, belief):
+    players = {"policy": (POLICIES[name], BELIEFS[belief])}
+    fast, plain = (simulate(players, WAVES, 150, 3, seed=6, engine=engine) for engine in ("compiled", "reference"))
+    np.testing.assert_array_equal(fast.arms, plain.arms)
+    np.testing.assert_allclose(fast.rewards, plain.rewards, rtol=1e-14)
+    np.testing.assert_array_equal(fast.regret, plain.regret)
+
+
+def test_a_belief_told_nothing_is_compiled_on_a_path():
+    players = {"untold": (Gittins(60), Vague(coordinates=WHERE))}
+    fast, plain = (simulate(players, WAVES, 60, seed=2, engine=engine) for engine in ("compiled", "reference"))
+    np.testing.assert_array_equal(fast.arms, plain.arms)
+
+
+def test_a_path_that_stays_where_it_is_is_a_bandit_whose_means_do_not_change():
+    means = np.linspace(0, 2, 12)
+    still, path = GaussianBandit(means, 1.0), ChangingBandit(np.tile(means, (150, 1)), 1.0)
+    players = {"UCL": (UCL(), BELIEFS["correlated"]), "draws": (Thompson(), BELIEFS["flat"])}
+    for record in ("full", "summary"):
+        one, other = (simulate(players, bandit, 150, 3, record=record) for bandit in (still, path))
+        np.testing.assert_array_equal(one.counts, other.counts)
+        np.testing.assert_allclose(one.regret, other.regret, rtol=1e-13)
+
+
+def test_where_a_run_is_cut_into_blocks_every_step_has_the_means_of_its_time():
+    noise, played = np.random.default_rng(9).standard_normal(150), []
+    for cuts in ([150], [1] * 150, [7, 60, 1, 82]):
+        runs = Runs(UCL(), BELIEFS["correlated"], WAVES, 150, seed=0, first=0, last=1)
+        run = ENGINES["compiled"].begin(runs, np.random.default_rng(3))
+        arms, rewards, done = np.empty(150, dtype=np.int32), np.empty(150), 0
+        for n in cuts:
+            run.advance(noise[done : done + n], arms[done : done + n], rewards[done : done + n])
+            done += n
+        played.append((arms.tobytes(), rewards.tobytes()))
+        np.testing.assert_allclose(rewards, WAVES.path[np.arange(150), arms] + noise, rtol=1e-12, atol=1e-12)
+    assert played[0] == played[1] == played[2]
 
 
 def test_a_gymnasium_environment_changes_too():

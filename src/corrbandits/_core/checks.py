@@ -60,6 +60,11 @@ def number(name: str, value: Any, *, above: float = -np.inf, up_to: float = np.i
     return x
 
 
+def positive(name: str, value: Any) -> float:
+    """Return a number above 0, which may be infinite."""
+    return math.inf if isinstance(value, float) and value == math.inf else number(name, value, above=0)
+
+
 def integer(name: str, value: Any, *, least: int, most: int = MOST) -> int:
     """Return a whole number of 64 bits, from `least` to `most`; a bool or a float is refused."""
     if type(value) is int and least <= value <= most:

@@ -6,9 +6,11 @@ the same noise, and run k of a simulation is the same whatever runs beside it.
 
 from corrbandits.environments.bandits import BernoulliBandit, GaussianBandit, NoisyBandit, StudentBandit
 from corrbandits.environments.base import Environment, gaps_of, reward_at
+from corrbandits.environments.changing import ChangingBandit
 
 __all__ = [
     "BernoulliBandit",
+    "ChangingBandit",
     "Environment",
     "GaussianBandit",
     "NoisyBandit",

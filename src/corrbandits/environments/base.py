@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array, frozen
+from corrbandits._core.checks import Array, Integers, frozen
 
 TIE_ULPS = 8
 """Means this many units in the last place of the largest apart are the same: a draw rounds equal ones by a few."""
@@ -63,6 +63,11 @@ class Environment(ABC):
         """Which arms are best: those whose gap is 0; several, if they tie."""
         return frozen(self.gaps == 0)
 
+    @property
+    def horizon(self) -> int | None:
+        """How many decisions there are mean rewards for; None if for any number."""
+        return None
+
     @abstractmethod
     def noise(self, rng: np.random.Generator, horizon: int) -> Array:
         """Return the noise of each time step, drawn before any arm is chosen."""
@@ -86,6 +91,17 @@ class Environment(ABC):
     def gaps_at(self, t: int) -> Array:
         """Return how much less than the best arm's at time t each arm's mean reward at that time is."""
         return gaps_of(self.means_at(t)) if self.changes else self.gaps
+
+    def losses(self, arms: Integers, first: int = 1) -> Array:
+        """Return how much less than the best arm's of its time each arm's mean reward is, taken from time `first` on.
+
+        >>> from corrbandits import GaussianBandit
+        >>> GaussianBandit([0.0, 2.0, 3.0], noise_variance=1.0).losses(np.array([1, 2, 0]))
+        array([1., 0., 3.])
+        """
+        if not self.changes:
+            return np.asarray(self.gaps[arms])
+        return np.array([self.gaps_at(t)[arm] for t, arm in enumerate(arms.tolist(), start=first)])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.arms} arms, means {self.means.min():g} to {self.means.max():g}>"

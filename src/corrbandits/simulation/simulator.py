@@ -64,6 +64,7 @@ def simulate(
     """
     horizon, runs = checks.integer("horizon", horizon, least=1), checks.integer("runs", runs, least=1)
     seed = checks.integer("seed", seed, least=0)
+    _refuse_too_long(environment, horizon)
     by = _workers(threads, map)
     pairs, at = _checked(policies, environment).values(), _times(record, times, horizon)
     asked = [Runs(*pair, environment, horizon, seed, 0, runs, at) for pair in pairs]
@@ -73,6 +74,16 @@ def simulate(
     recorded = _room(simulation, runs)
     workers.complete(simulation, batches.batches(simulation, runs), recorded, by, saved, progress)
     return Trace(_dataset(policies, simulation, recorded))
+
+
+def _refuse_too_long(environment: Any, horizon: int) -> None:
+    """Refuse more decisions than there are mean rewards for."""
+    longest = environment.horizon if isinstance(environment, Environment) else None
+    if longest is not None and horizon > longest:
+        raise ValueError(
+            f"horizon must be at most {longest:,}, the last time at which mean rewards are known, got {horizon:,}. "
+            "Take a shorter horizon or a longer path."
+        )
 
 
 def _workers(threads: Any, way: Any) -> Any:

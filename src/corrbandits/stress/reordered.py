@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, reward_at
+from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, GaussianBandit, reward_at
 
 
 def reordered(environment: Environment, order: Integers) -> Environment:
@@ -21,6 +21,8 @@ def reordered(environment: Environment, order: Integers) -> Environment:
             return GaussianBandit(environment.means[order], environment.noise_variance[order])
         case BernoulliBandit():
             return BernoulliBandit(environment.means[order])
+        case ChangingBandit():
+            return ChangingBandit(environment.path[:, order], environment.noise_variance[order])
     return _Reordered(environment, order)
 
 
@@ -39,6 +41,10 @@ class _Reordered(Environment):
     @property
     def changes(self) -> bool:
         return self._environment.changes
+
+    @property
+    def horizon(self) -> int | None:
+        return self._environment.horizon
 
     def means_at(self, t: int) -> Array:
         return self._environment.means_at(t)[self._order]

@@ -86,7 +86,7 @@ def _in_summary(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, 
 def _losses(environment: Environment, arms: Integers, done: int, out: Array) -> None:
     """Write how much less than the best arm's of its time the mean reward of each arm taken is."""
     if environment.changes:
-        out[:] = [environment.gaps_at(t)[arm] for t, arm in enumerate(arms.tolist(), start=done + 1)]
+        out[:] = environment.losses(arms, done + 1)
     else:
         np.take(environment.gaps, arms, out=out)
 

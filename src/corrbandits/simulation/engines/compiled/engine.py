@@ -15,7 +15,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief import Correlated, GaussianBelief, Independent, Vague
-from corrbandits.environments import BernoulliBandit, NoisyBandit
+from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, NoisyBandit
 from corrbandits.policies import RULES, LimitPolicy, Policy, Thompson
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
@@ -52,10 +52,8 @@ class Compiled(OneByOne):
         scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
         if isinstance(belief, Correlated) and not (scales.min() > 1 / LARGEST and scales.max() < LARGEST):
             return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
-        if runs.environment.changes:
-            return "the mean rewards change with time"
-        if not isinstance(runs.environment, (NoisyBandit, BernoulliBandit)):
-            return f"the rewards are those of a {type(runs.environment).__name__}"
+        if why_not := _unknown_rewards(runs.environment):
+            return why_not
         if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, runs.horizon):
             return "the noise is so small beside the prior that draws corrected in place would lose their digits"
         return _without_loop(policy) or _without_first_limit(policy, belief.arms)
@@ -76,7 +74,6 @@ class CompiledRun(Run):
         self._runs, self._done, self.initialisation = runs, 0, 0
         self._sums, self._progress = belief.sums.copy(), state.record(state.PROGRESS, initialising=1)
         self._always = (
-            environment.means,
             np.sqrt(environment.noise_variance),
             isinstance(environment, BernoulliBandit),
             getattr(belief, "noise_variance", environment.noise_variance),
@@ -103,7 +100,8 @@ class CompiledRun(Run):
         from corrbandits.simulation.engines.compiled.state import Steps
 
         schedule = _schedule(self._runs, self._done, self._done + noise.size)
-        self._loop(Steps(*self._always, noise, arms, rewards), schedule)
+        means, stride = _means(self._runs.environment, self._done, self._done + noise.size)
+        self._loop(Steps(means, stride, *self._always, noise, arms, rewards), schedule)
         self._done += noise.size
         self.initialisation = int(self._progress["initialisation"])
         if not np.isfinite(rewards).all():
@@ -115,6 +113,13 @@ class CompiledRun(Run):
             raise OverflowError(
                 "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
             )
+
+
+def _means(environment: Environment, done: int, until: int) -> tuple[Array, int]:
+    """Return the mean rewards at times `done` + 1 to `until`, one after the other, and how far these are apart."""
+    if isinstance(environment, ChangingBandit):
+        return environment.path[done:until].reshape(-1), environment.arms
+    return environment.means, 0
 
 
 def _schedule(runs: Runs, done: int, until: int) -> Array:
@@ -131,6 +136,14 @@ def _schedule(runs: Runs, done: int, until: int) -> Array:
 @lru_cache(maxsize=256)  # 32 MB: enough for four million times, and no more for any horizon
 def _page(policy: Policy, arms: int, first: int, last: int) -> Array:
     return frozen(np.array(policy.schedule(np.arange(first + 1, last + 1), arms), dtype=np.float64))
+
+
+def _unknown_rewards(environment: Environment) -> str:
+    """Return why rewards of this environment are not compiled, or ""."""
+    if isinstance(environment, (NoisyBandit, BernoulliBandit, ChangingBandit)):
+        return ""
+    other = f"the rewards are those of a {type(environment).__name__}"
+    return "the mean rewards change with time" if environment.changes else other
 
 
 def _without_loop(policy: Policy) -> str:
@@ -156,10 +169,11 @@ def _without_mixed_loop(runs: Runs) -> str:
         return "the scale must be integrated out numerically"
     if len(belief.parts) * belief.arms**2 > MOST_MIXED:
         return f"the covariances of {belief.arms:,} arms under {len(belief.parts)} parts take too much memory"
-    if environment.changes or not isinstance(environment, (NoisyBandit, BernoulliBandit)):
-        return "the mean rewards change with time or the rewards are of another kind"
-    largest = np.abs(environment.means).max() + np.sqrt(environment.noise_variance.max())
-    finest = max(float(np.ptp(environment.means)), float(np.sqrt(environment.noise_variance.max())))
+    if why_not := _unknown_rewards(environment):
+        return why_not
+    means = environment.path if isinstance(environment, ChangingBandit) else environment.means
+    largest = np.abs(means).max() + np.sqrt(environment.noise_variance.max())
+    finest = max(float(np.ptp(means)), float(np.sqrt(environment.noise_variance.max())))
     return "" if largest < 1e100 and not 0 < finest < 1e-100 else "squares of the rewards leave the doubles"
 
 

@@ -72,9 +72,13 @@ class Ranked(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Some steps of a run: as many as there is eps. A reward is m_i + sigma_i eps or, if binary, whether eps < m_i."""
+    """Some steps of a run: as many as there is eps. A reward is m_i + sigma_i eps or, if binary, whether eps < m_i.
+
+    At step t the means begin at t * stride: the stride is 0 where they do not change, N where each step has its own.
+    """
 
     means: Array
+    stride: int
     deviations: Array
     binary: bool
     noise: Array

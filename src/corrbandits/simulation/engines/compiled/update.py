@@ -25,9 +25,10 @@ from corrbandits.simulation.engines.compiled.state import MOST_WAITING, Apart, J
 def pull(steps: Steps, t: int, k: int) -> float:
     """Return the reward of arm k at step t, and note both."""
     eps = steps.eps[t]
-    reward = steps.means[k] + steps.deviations[k] * eps
+    mean = steps.means[t * steps.stride + k]
+    reward = mean + steps.deviations[k] * eps
     if steps.binary:
-        reward = 1.0 if eps < steps.means[k] else 0.0
+        reward = 1.0 if eps < mean else 0.0
     steps.arms[t] = k
     steps.rewards[t] = reward
     steps.sums[k] += reward

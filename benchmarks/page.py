@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.web.page.conftest import ARGUMENTS, CHROMIUM
 from tests.web.page.serving import Server
 
-from benchmarks.report import DOCS, duration
+from benchmarks.report import DOCS, duration, marked
 from benchmarks.timing import load, machine, tell
 
 PAGE, DATA = "page.md", "page-speed.json"
@@ -131,9 +131,7 @@ def table(data: dict[str, Any]) -> str:
 
 def page(text: str, data: dict[str, Any]) -> str:
     """Return the documentation's page with its table made anew."""
-    begin, end = "<!-- speed -->\n", "<!-- end of speed -->\n"
-    before, rest = text.split(begin)
-    return f"{before}{begin}\n{table(data)}\n\n{end}{rest.split(end)[1]}"
+    return marked(text, "speed", table(data))
 
 
 if __name__ == "__main__":

@@ -257,7 +257,8 @@ def test_a_study_of_a_newer_format_is_refused_in_words(begin):
 def test_the_history_is_a_labelled_table(begin):
     study = begin(arms=list("abcdef"))
     empty = study.history()
-    assert list(empty.columns) == ["trial", "arm", "name", "status", "reward", "first_reward", "asked", "told"]
+    columns = ["trial", "arm", "name", "status", "reward", "first_reward", "asked", "told", "measured"]
+    assert list(empty.columns) == columns
     first, second, third = study.ask(3)
     study.tell(first, 31.0)
     study.amend(first, 32.0)

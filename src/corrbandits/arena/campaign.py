@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.progress import bar
-from corrbandits.arena.contestants import LONGEST, Contestant, contestants
+from corrbandits.arena.contestants import LONGEST, Contestant, contestants, on_change
 from corrbandits.arena.playing import play
 from corrbandits.arena.problems import Make, problem
 from corrbandits.arena.results import Game, Key, Results
@@ -73,6 +73,8 @@ class Campaign:
         ]
 
     def _problems(self, family: str, horizon: int) -> int:
+        if horizon > getattr(self.families[family], "longest", horizon):
+            return 0
         if horizon > LONGEST and family in FEWER:
             return 0
         fewer = FEWER.get(family, 1) * (FEWER_LONG if horizon > LONGEST else 1)
@@ -118,11 +120,12 @@ def played(
 
     def play_part(part: Part) -> tuple[Part, list[Game]]:
         given, games, belief, told = problem(part.family, seed, part.number, campaign.families), [], None, ""
-        for contestant in who(part.horizon, len(given.means)):
+        players = who(part.horizon, len(given.means)) if given.change is None else on_change(part.horizon)
+        for contestant in players:
             if Key(*part, *contestant) in known:
                 continue
             if belief is None or told != contestant.told:
-                belief, told = contestant.belief(given), contestant.told
+                belief, told = contestant.belief(given, part.horizon), contestant.told
             if (kind := (contestant.rule, type(belief))) not in warm:
                 play(given, contestant.policy(WARM), belief, WARM, advanced)
                 warm.add(kind)

@@ -7,11 +7,13 @@ or was decided by shorter games, does not play.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from corrbandits.arena.problems import Problem
-from corrbandits.belief import Belief
+from corrbandits.belief import Belief, Discounted, Windowed
 from corrbandits.policies import (
     GPUCB,
     UCL,
@@ -56,6 +58,16 @@ WRONG: dict[str, dict[str, Any]] = {
 }
 """Every way of being told wrongly, by its name: the arguments of `Problem.told`."""
 
+LITTLE_TOLD = "nothing, not of change"
+WINDOW, DISCOUNT = "everything, by a window", "everything, discounted"
+"""What rules are told besides where mean rewards change: as if they did not; or the law of one time and, for what form
+of change it is, a window or a discount, as Garivier and Moulines (2011) choose them for the right number of changes."""
+
+OF_CHANGE = (LITTLE_TOLD, WINDOW, DISCOUNT)
+
+ON_CHANGE = ("Gittins", "HorizonUCL", "UCL a=1", "Greedy")
+"""Who plays where mean rewards change, told everything or nothing."""
+
 TOLD_WRONGLY = ("Gittins", "HorizonUCL", "UCL a=1", "CorrelatedUCL")
 TOLD_NOTHING = ("Gittins", "Gittins without an end", "HorizonUCL")
 TOLD_NOTHING_SHORT = ("GP-UCB", "Greedy")
@@ -85,15 +97,35 @@ class Contestant(NamedTuple):
         """Return the rule, for so many decisions."""
         return RULES[self.rule](horizon)
 
-    def belief(self, given: Problem) -> Belief:
-        """Return what it is told of a problem."""
+    def belief(self, given: Problem, horizon: int = SHORT) -> Belief:
+        """Return what it is told of a problem of so many decisions."""
         if self.told == NOTHING:
             return given.told_nothing()
+        if self.told == LITTLE_TOLD:
+            return replace(given, change=None).told_nothing()
+        if self.told in (WINDOW, DISCOUNT) and given.change is not None:
+            law: Any = replace(given, change=None).told()
+            if self.told == WINDOW:
+                return Windowed(prior=law, window=max(2 * math.sqrt(given.change.scale * math.log(horizon)), 1.0))
+            return Discounted(prior=law, factor=1 - 0.25 / math.sqrt(max(given.change.scale, 1.0)))
         return given.told(**WRONG.get(self.told, {}))
 
 
 DEFAULT = Contestant("Gittins", NOTHING)
 """What `recommend` names for who says nothing."""
+
+
+def on_change(horizon: int) -> list[Contestant]:
+    """Return who plays a problem whose mean rewards change, those of one belief together.
+
+    >>> [one.told for one in on_change(horizon=10_000)]
+    ['everything', 'everything', 'nothing, not of change']
+    """
+    rules = ON_CHANGE if horizon <= LONGEST else ("Gittins",)
+    told = [Contestant(rule, EVERYTHING) for rule in (*rules, "Random")]
+    nothing = [Contestant(rule, NOTHING) for rule in rules] if horizon <= LONGEST else []
+    forgetful = [Contestant("UCL a=1", how) for how in (WINDOW, DISCOUNT)] if horizon <= LONGEST else []
+    return [*told, *nothing, Contestant("Gittins", LITTLE_TOLD), *forgetful]
 
 
 def contestants(horizon: int, arms: int) -> list[Contestant]:

@@ -28,21 +28,27 @@ def families(directory: str | os.PathLike[str]) -> dict[str, Field]:
 
     Of several columns of numbers the first is taken. Places without an entry are left out.
     """
+    found = files_in(directory, FIELD, "fields", "meadow.csv with columns x, y and yield")
+    return {name: _checked(Field(*_read(path)), path) for name, path in found.items()}
+
+
+def files_in(directory: str | os.PathLike[str], prefix: str, what: str, such: str) -> dict[str, Path]:
+    """Return the tables in a folder, each by what stands before the first dot of its name."""
     folder = Path(directory)
     if not folder.is_dir():
-        raise ValueError(f"fields must be a folder of CSV files, got {str(directory)!r:.80}. Name one that is there.")
+        raise ValueError(f"{what} must be a folder of CSV files, got {str(directory)!r:.80}. Name one that is there.")
     files = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS and path.is_file())
     if not files:
-        raise ValueError(f"{folder} must hold fields, files such as meadow.csv with columns x, y and yield, got none.")
-    found: dict[str, Field] = {}
+        raise ValueError(f"{folder} must hold {what}, files such as {such}, got none.")
+    found: dict[str, Path] = {}
     for path in files:
-        name = f"{FIELD}{path.name.split('.')[0]}"
+        name = f"{prefix}{path.name.split('.')[0]}"
         if name in found:
             raise ValueError(
-                f"{folder} must have one file for each field, named by what stands before the first dot, got two for "
-                f"{name!r:.60}. Rename {path.name!r:.60}, or move it away."
+                f"{folder} must have one file for each of the {what}, named by what stands before the first dot, got "
+                f"two for {name!r:.60}. Rename {path.name!r:.60}, or move it away."
             )
-        found[name] = _checked(Field(*_read(path)), path)
+        found[name] = path
     return found
 
 

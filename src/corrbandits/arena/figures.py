@@ -11,7 +11,7 @@ from corrbandits._core.checks import Array
 from corrbandits._shell import ratios
 from corrbandits._shell.numbers import number
 from corrbandits._shell.texts import cut
-from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, WRONG, Contestant
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, OF_CHANGE, WRONG, Contestant
 from corrbandits.arena.sentences import middle
 from corrbandits.arena.standings import ALL, FIELDS, TOGETHER, Standing
 from corrbandits.plots import COLOURS, literal
@@ -59,8 +59,8 @@ def ranked(rows: Sequence[Standing], told: Sequence[str], horizon: int, group: s
 
 
 def group_of(rows: Sequence[Standing]) -> str:
-    """Return over which families figures are drawn: all that were drawn, or, if none was, all fields."""
-    return ALL if any(row.family == ALL for row in rows) else FIELDS
+    """Return over which families figures are drawn: all that do not change or, if none was played, others."""
+    return next((group for group in TOGETHER if any(row.family == group for row in rows)), FIELDS)
 
 
 def rules(rows: Sequence[Standing], horizon: int, group: str) -> list[str]:
@@ -134,7 +134,7 @@ def families(rows: Sequence[Standing]) -> Figure:
     from matplotlib.figure import Figure
 
     horizons = sorted({row.horizon for row in rows})
-    maps = [heat_map(rows, horizon, (NOTHING, EVERYTHING)) for horizon in horizons]
+    maps = [heat_map(rows, horizon, (NOTHING, EVERYTHING, *OF_CHANGE)) for horizon in horizons]
     most = ratios.colour_limit([np.clip(values, 1 / UNTIL, UNTIL) for _, _, values in maps])
     heights = [len(who) for who, _, _ in maps]
     with mpl.rc_context(FONT):

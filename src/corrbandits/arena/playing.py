@@ -14,8 +14,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits.arena.problems import Problem
-from corrbandits.belief import Belief
-from corrbandits.environments import Environment
+from corrbandits.belief import Belief, History
+from corrbandits.environments import ChangingBandit, Environment, reward_at
 from corrbandits.policies import Policy
 from corrbandits.simulation.engines import Advanced, Runs, engine_for, generators
 
@@ -50,12 +50,12 @@ def play(given: Problem, policy: Policy, belief: Belief, horizon: int, advanced:
     True
     """
     begun = time.thread_time()
-    runs = Runs(policy, belief, given.environment(), horizon, given.stream, 0, 1)
+    runs = Runs(policy, belief, given.environment(horizon), horizon, given.stream, 0, 1)
     recorded = runs.room()
     engine_for(runs).play(runs, recorded, advanced)
     seconds = (time.thread_time() - begun) / horizon
     arms, rewards = recorded["arms"][0], recorded["rewards"][0]
-    named = int(belief.observe(arms, rewards).mean.argmax())
+    named = int(_learnt(belief, arms, rewards).mean.argmax())
     return _outcome(given, runs.environment, arms, named, seconds)
 
 
@@ -76,12 +76,12 @@ def play_step_by_step(given: Problem, player: Player, horizon: int) -> Outcome:
     >>> round(outcome.regret / outcome.simple_regret)
     20
     """
-    environment, noise = given.environment(), noise_of(given, horizon)
+    environment, noise = given.environment(horizon), noise_of(given, horizon)
     arms, sums, counts = np.empty(horizon, dtype=np.int64), np.zeros(len(given.means)), np.zeros(len(given.means))
     begun = time.process_time()
     for t in range(horizon):
         arm = arms[t] = checks.arm(player.choose(), len(given.means))
-        reward = environment.reward(int(arm), float(noise[t]))
+        reward = reward_at(environment, int(arm), float(noise[t]), t + 1)
         player.tell(int(arm), reward)
         sums[arm] += reward
         counts[arm] += 1
@@ -97,6 +97,15 @@ def noise_of(given: Problem, horizon: int) -> Array:
     return given.environment().noise(rng, horizon)
 
 
+def _learnt(belief: Belief, arms: Integers, rewards: Array) -> Belief:
+    """Return what is believed after a game, at its last decision."""
+    if not belief.changes:
+        return belief.observe(arms, rewards)
+    steps = list(zip(range(1, arms.size + 1), arms.tolist(), rewards.tolist(), strict=True))
+    return belief.replay(History.of(steps, belief.arms))
+
+
 def _outcome(given: Problem, environment: Environment, arms: Integers, named: int, seconds: float) -> Outcome:
-    gaps = environment.gaps / given.scale
-    return Outcome(float(gaps[arms].sum()), float(gaps[named]), seconds)
+    last = environment.gaps_at(arms.size) / given.scale
+    lost = environment.losses(arms) / given.scale if isinstance(environment, ChangingBandit) else last[arms]
+    return Outcome(float(lost.sum()), float(last[named]), seconds)

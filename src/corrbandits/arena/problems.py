@@ -19,8 +19,8 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits._core.draws import covariance_root
-from corrbandits.belief import Belief, Correlated, Vague, evidence
-from corrbandits.environments import Environment, GaussianBandit, StudentBandit, landscapes
+from corrbandits.belief import Belief, Correlated, Drifting, Vague, evidence
+from corrbandits.environments import ChangingBandit, Environment, GaussianBandit, StudentBandit, landscapes
 from corrbandits.kernels import Exponential, Matern32, Matern52, SquaredExponential, Stationary
 
 VERSION = 2
@@ -34,11 +34,25 @@ Random = np.random.Generator
 
 @final
 @dataclass(frozen=True)
+class Change:
+    """How mean rewards change with time."""
+
+    scale: float
+    """After so many decisions 37 % is left of the correlation of a mean reward with itself."""
+
+    path: Callable[[int], Array]
+    """Returns the mean rewards at each of so many decisions, a row each."""
+
+
+@final
+@dataclass(frozen=True)
 class Problem:
     """Arms whose truth is known: their mean rewards were drawn from a Gaussian law, or are those of a real field."""
 
-    coordinates: Array
+    coordinates: Array | None
     means: Array
+    """At the first decision, if they change."""
+
     mean: float
     """Of the law that mean rewards were drawn from."""
 
@@ -52,6 +66,9 @@ class Problem:
     degrees: float = math.inf
     """Of freedom of the noise: Gaussian, or Student's t of the same variance."""
 
+    change: Change | None = None
+    """None if mean rewards stay."""
+
     family: str = ""
     stream: int = 0
     """The seed of the noise."""
@@ -61,9 +78,11 @@ class Problem:
         """The covariance of the law that mean rewards were drawn from."""
         return self.prior(1.0)
 
-    def environment(self) -> Environment:
-        """Return the arms."""
+    def environment(self, horizon: int = 1) -> Environment:
+        """Return the arms, for so many decisions."""
         variance = self.noise_sd**2
+        if self.change is not None:
+            return ChangingBandit(self.change.path(horizon), variance, self.coordinates)
         if math.isinf(self.degrees):
             return GaussianBandit(self.means, variance, self.coordinates)
         return StudentBandit(self.means, variance, self.coordinates, degrees=self.degrees)
@@ -74,15 +93,18 @@ class Problem:
 
     def told(self, *, mean: float = 0.0, sd: float = 1.0, length: float = 1.0, noise: float = 1.0) -> Belief:
         """Return that prior made wrong: its mean by so many deviations, the others by a factor."""
-        return Correlated(
+        law = Correlated(
             mean=self.mean + mean * self.scale,
             covariance=sd**2 * (self.covariance if length == 1.0 else self.prior(length)),
             noise_variance=(noise * self.noise_sd) ** 2,
         )
+        return law if self.change is None else Drifting(prior=law, scale=self.change.scale)
 
     def told_nothing(self) -> Belief:
-        """Return the belief that knows where the arms lie, and nothing else."""
-        return Vague(coordinates=self.coordinates)
+        """Return the belief that knows where the arms lie, and nothing else; or that they may change."""
+        where: dict[str, Any] = {"coordinates": self.coordinates}
+        where = {"arms": len(self.means)} if self.coordinates is None else where
+        return Vague(**where, drift=None if self.change is None else True)
 
 
 Make = Callable[[Random], Problem]
@@ -171,6 +193,11 @@ def _stationary(
         return dataclasses.replace(_drawn(rng, prior, where, ratios, **units), degrees=degrees)
 
     return make
+
+
+def on_grid(rng: Random) -> Problem:
+    """Return a problem on a grid of 49 arms, of the kind that others are made of."""
+    return _stationary(Matern32, (1.0, 4.0), _grid(7))(rng)
 
 
 def _grid(side: int) -> Places:

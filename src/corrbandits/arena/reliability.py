@@ -19,7 +19,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.arena.calibration import Statement
-from corrbandits.arena.fields import FIELD
+from corrbandits.arena.standings import ALL, group_of
 
 LEAST = 150
 """A bin of stated probabilities has at least so many statements, if there are as many."""
@@ -34,7 +34,7 @@ def apart(family: str) -> bool:
     >>> apart("heavy tails"), apart("chain")
     (True, False)
     """
-    return family in APART or family.startswith(FIELD)
+    return family in APART or group_of(family) != ALL
 
 
 def summary(said: Sequence[Statement], problems: Mapping[str, int], least: int = LEAST) -> dict[str, Any]:

@@ -6,13 +6,20 @@ import math
 from collections.abc import Sequence
 
 from corrbandits._shell.numbers import counted, number
-from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, Contestant
-from corrbandits.arena.fields import FIELD
-from corrbandits.arena.standings import FIELDS, TOGETHER, Standing
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, LITTLE_TOLD, NOTHING, Contestant
+from corrbandits.arena.standings import ALL, CHANGES, FIELDS, RECORDS, TOGETHER, Standing, group_of
 
 SURE, NEAR = 0.05, 1.05
 TELLING = 2.0
 """A ratio whose interval spans more than this factor is no verdict."""
+
+NAMES = {
+    ALL: ("family", "families"),
+    FIELDS: ("real field", "real fields"),
+    CHANGES: ("changing family", "changing families"),
+    RECORDS: ("recorded series", "recorded series"),
+}
+"""What one of a group is called, and several."""
 
 PAPERS = ("UCL a=1", "CorrelatedUCL")
 
@@ -47,11 +54,10 @@ def _on(horizon: int, rows: Sequence[Standing], *, brief: bool = True) -> list[s
 
 
 def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str]:
-    default, is_fields = here[group, DEFAULT], group == FIELDS
-    families = [name for name, one in here if one == DEFAULT and name not in TOGETHER]
-    families = [name for name in families if name.startswith(FIELD) == is_fields]
-    number_of = counted(len(families), *(("real field",) if is_fields else ("family", "families")))
-    prior = "a prior fitted to all rewards" if is_fields else "the right prior"
+    default, words = here[group, DEFAULT], NAMES[group]
+    families = [name for name, one in here if one == DEFAULT and name not in TOGETHER and group_of(name) == group]
+    number_of = counted(len(families), *words)
+    prior = "a prior fitted to all rewards" if group in (FIELDS, RECORDS) else "the right prior"
     problems = min(here[name, DEFAULT].games for name in families)
     few = problems < 2 or default.ratio_high > TELLING * default.ratio_low
     if math.isnan(default.ratio):
@@ -66,7 +72,7 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     if brief:
         return said
     if few:
-        said.insert(0, _too_few(problems, default, is_fields=is_fields))
+        said.insert(0, _too_few(problems, default, words[0]))
     told = [
         f"{rule} in {sum(_loses_less(here, family, Contestant(rule, EVERYTHING)) for family in families)}"
         for rule in PAPERS
@@ -79,12 +85,12 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
         *said,
         *_rivals(group, families, here, few=few),
         *_same_rule_told_everything(group, families, here),
+        *_not_told_of_change(group, here),
     ]
 
 
-def _too_few(problems: int, row: Standing, *, is_fields: bool) -> str:
+def _too_few(problems: int, row: Standing, where: str) -> str:
     """Return in words that there is no verdict, and what to do."""
-    where = "field" if is_fields else "family"
     why = (
         "one says nothing of others"
         if math.isnan(row.ratio_low)
@@ -135,6 +141,16 @@ def _same_rule_told_everything(group: str, families: Sequence[str], here: Found)
         f"{DEFAULT.rule} told everything is the best or within 5 % of the best rule told everything "
         f"in {near} of {len(played)}; not to be told costs it {number(here[group, DEFAULT].price, 3)} times the regret."
     ]
+
+
+def _not_told_of_change(group: str, here: Found) -> list[str]:
+    """Return what it costs to take mean rewards that change for constant."""
+    row = here.get((group, Contestant(DEFAULT.rule, LITTLE_TOLD)))
+    if row is None or math.isnan(row.difference):
+        return []
+    low, high = (f"{100 * share:+.0f} %" for share in (row.difference_low, row.difference_high))
+    said = f"{abs(100 * row.difference):.0f} % {'more' if row.difference > 0 else 'less'}"
+    return [f"Told nothing, and taking mean rewards for constant, it loses {said} ({low} to {high})."]
 
 
 def _ratio(row: Standing) -> str:

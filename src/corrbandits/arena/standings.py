@@ -3,6 +3,7 @@
 Regrets are in deviations of a problem's mean rewards. A ratio is to the rule told the right prior that `reference`
 names for the family; over all families it is the geometric mean, other numbers are means, families weighted equally.
 Real fields are apart: nobody knows the right prior there, and rules told "everything" have one fitted to all rewards.
+So are problems whose mean rewards change, and recorded series.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.arena import estimates
+from corrbandits.arena.changing import CHANGING, SERIES
 from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, Contestant
 from corrbandits.arena.estimates import Estimate
 from corrbandits.arena.fields import FIELD
 from corrbandits.arena.reference import reference
 from corrbandits.arena.results import Game
 
-ALL, FIELDS = "all families", "all fields"
-TOGETHER = (ALL, FIELDS)
+ALL, FIELDS, CHANGES, RECORDS = "all families", "all fields", "all that change", "all series"
+TOGETHER = (ALL, FIELDS, CHANGES, RECORDS)
+PREFIXES = {FIELDS: FIELD, CHANGES: CHANGING, RECORDS: SERIES}
+"""How the names of the families of a group begin; those of all families otherwise."""
 
 Played = dict[int, Game]
 """The games of one contestant in one family, by the number of the problem."""
@@ -130,8 +134,16 @@ def _of_group(
     group: str, one: Contestant, measured: Mapping[str, Mapping[Contestant, _Measured]]
 ) -> dict[str, _Measured]:
     """Return what the families of a group say of a contestant, by their names."""
-    fields = group == FIELDS
-    return {name: of[one] for name, of in measured.items() if one in of and name.startswith(FIELD) == fields}
+    return {name: of[one] for name, of in measured.items() if one in of and group_of(name) == group}
+
+
+def group_of(family: str) -> str:
+    """Return over which families a family is averaged.
+
+    >>> group_of("chain"), group_of("changing drift")
+    ('all families', 'all that change')
+    """
+    return next((group for group, prefix in PREFIXES.items() if family.startswith(prefix)), ALL)
 
 
 def _corrected(rows: list[Standing]) -> list[Standing]:

@@ -25,7 +25,9 @@ def arena(
         bool,
         typer.Option("--quick", help=f"{QUICK_PROBLEMS} problems of each family, horizons {QUICK_HORIZONS}: minutes."),
     ] = False,
-    families: Annotated[str | None, typer.Option(help="Only these, apart by commas, such as chain,clusters.")] = None,
+    families: Annotated[
+        str | None, typer.Option(help="Only these, apart by commas, such as chain,clusters; or changing.")
+    ] = None,
     horizons: Annotated[
         str | None, typer.Option(help=f"Decisions in a game, apart by commas; {HORIZONS} if left out.")
     ] = None,
@@ -36,6 +38,10 @@ def arena(
     fields: Annotated[
         Path | None,
         typer.Option(help="Folder of real fields to play too: CSV files with x, y (or row, col) and yield."),
+    ] = None,
+    series: Annotated[
+        Path | None,
+        typer.Option(help="Folder of recorded series to play too: CSV files, a row per arm, a column per time."),
     ] = None,
     out: Out = Path("results/arena"),
     threads: Threads = None,
@@ -51,17 +57,19 @@ def arena(
     """
     from corrbandits._shell import outputs
     from corrbandits.arena.campaign import Campaign, run
+    from corrbandits.arena.changing import Changing, Recorded
     from corrbandits.arena.fields import Field
     from corrbandits.arena.files import write
     from corrbandits.arena.results import Results
     from corrbandits.arena.standings import standings
 
+    apart = Field, Changing, Recorded
     number = (QUICK_PROBLEMS if quick else PROBLEMS) if problems is None else problems
     campaign = Campaign(
-        _families(families, fields), _horizons(horizons or (QUICK_HORIZONS if quick else HORIZONS)), number
+        _families(families, fields, series), _horizons(horizons or (QUICK_HORIZONS if quick else HORIZONS)), number
     )
     results = Results(out, seed)
-    results.see_fields({name: make.digest for name, make in campaign.families.items() if isinstance(make, Field)})
+    results.see_fields({name: make.digest for name, make in campaign.families.items() if isinstance(make, apart)})
     with saying_what_is_saved(out):
         run(campaign, results, threads=threads or os.cpu_count() or 1)
         rows = standings(results.games())
@@ -73,14 +81,18 @@ def arena(
     typer.echo(f"arena (.csv, .html) and figures (.png, .pdf) are in {out}/")
 
 
-def _families(names: str | None, fields: Path | None) -> Mapping[str, Make]:
-    """Return the families that are asked for: all of them and all fields, or those named."""
+def _families(names: str | None, fields: Path | None, series: Path | None = None) -> Mapping[str, Make]:
+    """Return the families that are asked for: all that do not change, all fields and all series, or those named."""
     from corrbandits._shell.texts import near
+    from corrbandits.arena import changing
     from corrbandits.arena import fields as real
     from corrbandits.arena.problems import FAMILIES
 
-    known: dict[str, Make] = {**FAMILIES, **(real.families(fields) if fields is not None else {})}
-    asked = list(known) if names is None else [name.strip() for name in names.split(",")]
+    usual: dict[str, Make] = {**FAMILIES, **(real.families(fields) if fields is not None else {})}
+    usual |= changing.recorded(series) if series is not None else {}
+    known = usual | changing.FAMILIES
+    asked = list(usual) if names is None else [name.strip() for name in names.split(",")]
+    asked = [one for name in asked for one in (changing.FAMILIES if name == changing.CHANGING.strip() else [name])]
     for name in asked:
         if name not in known:
             meant = "".join(f" Did you mean {one!r}?" for one in near(name, known))
@@ -107,7 +119,7 @@ def _print(rows: Sequence[Standing], seed: int) -> None:
     """Print what was found, and who was told nothing or everything at the middle horizon."""
     from corrbandits._shell import terminal
     from corrbandits._shell.numbers import number
-    from corrbandits.arena.contestants import EVERYTHING, NOTHING
+    from corrbandits.arena.contestants import EVERYTHING, NOTHING, OF_CHANGE
     from corrbandits.arena.figures import group_of, ranked
     from corrbandits.arena.sentences import middle, sentences
 
@@ -122,7 +134,7 @@ def _print(rows: Sequence[Standing], seed: int) -> None:
             number(found[one].simple),
             number(1e3 * found[one].seconds),
         )
-        for one in ranked(rows, (NOTHING, EVERYTHING), horizon, group)
+        for one in ranked(rows, (NOTHING, EVERYTHING, *OF_CHANGE), horizon, group)
         if one in found
     ]
     heads = "rule", "told", "ratio", "worst", "regret", "simple", "ms"  # as wide as a terminal of 80 columns

@@ -10,7 +10,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import upper_quantile
-from corrbandits.belief import Belief, Vague
+from corrbandits.belief import Belief
+from corrbandits.belief.mixed import MixedBelief
 from corrbandits.policies.base import IndexPolicy, LimitPolicy, first_of_equals, unit_of
 from corrbandits.policies.gittins import index_in_deviations
 
@@ -94,8 +95,10 @@ class Gittins(_Campaign):
     horizon as many decisions are taken to be left as were made, and at least 20. With more than 1,000,000 left the
     index is that for 1,000,000, and somewhat too low.
 
-    On a `Vague` belief every part has an index of its own, with the noise that it believes in. An arm's is their mean,
-    and Phi^-1(1 - 1 / (m + 1)) / 3 of their deviations: what the parts do not agree on is worth a look.
+    On a mixture (`Vague`, or `Drifting` whose scale is not known) every part has an index of its own, with the noise
+    that it believes in. An arm's is their mean, and Phi^-1(1 - 1 / (m + 1)) / 3 of their deviations: what the parts
+    do not agree on is worth a look. Where mean rewards change, m is no more than the time after which what was
+    learnt tells little, in decisions: under each part its own.
 
     >>> from corrbandits.belief import Independent
     >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
@@ -106,11 +109,12 @@ class Gittins(_Campaign):
     def index(self, belief: Belief, t: int) -> Array:
         """Return Q_i(t); +inf where nothing is known of an arm."""
         m = int(self.left(checks.integer("t", t, least=1)))
-        if isinstance(belief, Vague) and not belief.opening:
-            each = belief.part_locations + belief.part_deviations * index_in_deviations(m, belief.part_noise)
+        if isinstance(belief, MixedBelief) and belief.mixed:
+            g, doubt = _under_parts(belief, m)
+            each = belief.part_locations + belief.part_deviations * g
             mean = belief.weights @ each
             apart, unit = each - mean, unit_of(each - mean)
-            return np.asarray(mean + doubts(m) * unit * np.sqrt(belief.weights @ np.square(apart / unit)))
+            return np.asarray(mean + doubt * unit * np.sqrt(belief.weights @ np.square(apart / unit)))
         noise = getattr(belief, "noise_variance", None)
         if noise is None:
             raise TypeError(f"Gittins needs a belief that knows the noise of rewards, got a {type(belief).__name__}.")
@@ -122,3 +126,15 @@ class Gittins(_Campaign):
     def schedule(self, times: Integers, arms: int) -> Array:
         """Return how many decisions are left."""
         return np.asarray(self.left(times), dtype=np.float64)
+
+
+def _under_parts(belief: MixedBelief, m: int) -> tuple[Array, Any]:
+    """Return g(m, n) of each arm under each component, m no more than what is learnt lasts; and the doubts of all."""
+    lasting = belief.part_lasting
+    if np.isinf(lasting).all():
+        return index_in_deviations(m, belief.part_noise), doubts(m)
+    noise, ahead = belief.part_noise, np.clip(np.round(lasting), 1, m).astype(np.int64)
+    g = np.empty(noise.shape)
+    for one in np.unique(ahead):
+        g[ahead == one] = index_in_deviations(int(one), noise[ahead == one])
+    return g, belief.weights @ doubts(ahead)

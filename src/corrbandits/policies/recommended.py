@@ -37,13 +37,14 @@ def recommend(belief: Belief, horizon: int | None = None) -> Recommended:
     if isinstance(belief, Beta):
         rule: Any = BayesUCB(horizon=max(decisions or 1_000, 3), c=0.0)
         return Recommended(rule, "for rewards 0 and 1 the limits of Bayes-UCB follow from the Beta law itself")
+    fades = ", or for as long as what was learnt lasts, if that is less" if belief.changes else ""
     if decisions is None:
         return Recommended(
             Gittins(),
-            "without an end it weighs what an arm may still bring as if as many decisions were left as were made; "
-            "say how many there will be, and it loses less",
+            "without an end it weighs what an arm may still bring as if as many decisions were left as were made"
+            f"{fades}; say how many there will be, and it loses less",
         )
     return Recommended(
         Gittins(decisions),
-        f"it weighs what each arm may still bring in the {counted(decisions, 'decision')} there will be in all",
+        f"it weighs what each arm may still bring in the {counted(decisions, 'decision')} there will be in all{fades}",
     )

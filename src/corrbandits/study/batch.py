@@ -9,6 +9,7 @@ from typing import Any, final
 from corrbandits.study.arms import checked_name
 from corrbandits.study.codec import Data
 from corrbandits.study.ledger import Ledger
+from corrbandits.study.measured import When, measured_at
 from corrbandits.study.trial import Trial
 
 Advanced = Callable[[int], None]
@@ -28,31 +29,40 @@ class BadRowError(ValueError):
         self.row, self.reason = row, reason
 
 
-def telling(ledger: Ledger, rewards: Sequence[tuple[Trial | int, Any]], advanced: Advanced | None) -> list[Data]:
+Told = tuple[Trial | int, Any] | tuple[Trial | int, Any, When]
+"""A trial, its reward, and perhaps when it was measured."""
+
+Observed = tuple[int | str, Any, str] | tuple[int | str, Any, str, When]
+"""An arm, a reward, a key, and perhaps when it was measured."""
+
+
+def telling(ledger: Ledger, rewards: Sequence[Told], now: float, advanced: Advanced | None) -> list[Data]:
     """Return the events of rewards of trials; those that were told already need none."""
     events: list[Data] = []
     seen: set[int] = set()
-    for row, (trial, reward) in enumerate(rewards):
+    for row, (trial, reward, *when) in enumerate(rewards):
         with _blaming(row):
             number = ledger.number_of(trial)
             if number in seen:
                 raise ValueError(f"each trial must be there once, but trial {number} is there before, too.")
-            events += ledger.telling(number, ledger.checked_reward(reward))
+            measured = measured_at(when[0] if when else None, now)
+            events += ledger.telling(number, ledger.checked_reward(reward), measured)
         seen.add(number)
         if advanced is not None:
             advanced(row + 1)
     return events
 
 
-def observing(ledger: Ledger, rewards: Sequence[tuple[int | str, Any, str]], advanced: Advanced | None) -> list[Data]:
+def observing(ledger: Ledger, rewards: Sequence[Observed], now: float, advanced: Advanced | None) -> list[Data]:
     """Return the events of rewards that nobody had asked for; those whose keys are there already need none."""
     events: list[Data] = []
     seen: set[str] = set()
-    for row, (arm, reward, key) in enumerate(rewards):
+    for row, (arm, reward, key, *when) in enumerate(rewards):
         with _blaming(row):
             if checked_name("a key", key) in seen:
                 raise ValueError(f"each key must be there once, but {key!r} is there before, too.")
-            for event in ledger.observing(ledger.arms.index(arm), ledger.checked_reward(reward), key):
+            k, value = ledger.arms.index(arm), ledger.checked_reward(reward)
+            for event in ledger.observing(k, value, key, measured_at(when[0] if when else None, now)):
                 events.append(event | {"trial": event["trial"] + len(events)})
         seen.add(key)
         if advanced is not None:

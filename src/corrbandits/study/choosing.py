@@ -40,6 +40,7 @@ class Moment:
     open: tuple[int, ...]  # arms whose rewards are awaited
     t: int
     trial: int
+    time: float | None  # at which the belief is asked for; None if it is at the right time already
     last: int | None
     candidates: Integers | None  # None for all arms
     policy: Policy
@@ -49,7 +50,7 @@ class Moment:
     @property
     def belief(self) -> Belief:
         """What is known, the open trials assumed; in one order, so that it has the same bits for everybody."""
-        told = self.told.after(self.trial)
+        told = self.told if self.time is None else self.told.after(self.time)
         return told.assume(sorted(self.open)) if self.open else told
 
     def choose(self, without: int | None = None) -> int:
@@ -77,8 +78,8 @@ class Moment:
     def next(self, arm: int, *, repeat: bool) -> Moment:
         """Return the moment after this arm has been asked for."""
         left = self if repeat else self.except_for([arm])
-        t, trial = self.t + 1, self.trial + 1
-        return replace(left, open=(*self.open, arm), t=t, trial=trial, last=arm)
+        t, trial, time = self.t + 1, self.trial + 1, None if self.time is None else self.time + 1
+        return replace(left, open=(*self.open, arm), t=t, trial=trial, time=time, last=arm)
 
     def ties(self, limits: Array | None, arm: int) -> int:
         """Return how many others were no worse than an arm, but for rounding, by what the rule compares; 0 if nothing.
@@ -97,7 +98,10 @@ class Moment:
 
 
 def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequence[int] | None = None) -> Moment:
-    """Return the moment at which a ledger stands; `gone` are open trials that have just expired."""
+    """Return the moment at which a ledger stands; `gone` are open trials that have just expired.
+
+    What was told is at the time of the choice already, if it goes by real time.
+    """
     settings = ledger.settings
     waiting = tuple(arm for trial, arm in ledger.open.items() if trial not in gone)
     candidates = None if allowed is None else np.unique(np.asarray(allowed, dtype=np.int64))
@@ -105,7 +109,9 @@ def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequ
         every = np.arange(ledger.arms.count) if candidates is None else candidates
         candidates = every[untried(ledger, waiting)[every]]
     t = ledger.time - len(gone)
-    return Moment(told, waiting, t, ledger.number, ledger.last, candidates, settings.policy, settings.seed, ledger.arms)
+    time = None if ledger.recipe.in_real_time else ledger.number
+    rest = candidates, settings.policy, settings.seed, ledger.arms
+    return Moment(told, waiting, t, ledger.number, time, ledger.last, *rest)
 
 
 def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:
@@ -117,14 +123,17 @@ def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:
 
 def moment_of(entry: Entry, then: Ledger) -> Moment:
     """Return the moment at which a trial was chosen, from the ledger as it stood then."""
-    at = moment(then, deciding_belief(then), allowed=entry.allowed)
+    at = moment(then, deciding_belief(then).after(then.clock(entry.asked)), allowed=entry.allowed)
     return at.except_for([before.arm for before in then.trials[len(then.trials) - entry.apart :]])
 
 
-def told_belief(ledger: Ledger) -> Belief:
-    """Return what is believed now, in the units of the rewards; by one fixed algorithm on what was told."""
+def told_belief(ledger: Ledger, at: float | None = None) -> Belief:
+    """Return what is believed now, in the units of the rewards; by one fixed algorithm on what was told.
+
+    `at` is what time it is, in seconds since 1970, by default that of the last event.
+    """
     with one_thread():
-        return ledger.prior.replay(ledger.history()).after(ledger.number)
+        return ledger.prior.replay(ledger.history()).after(ledger.clock(at))
 
 
 def deciding_belief(ledger: Ledger, tally: Tally | None = None) -> Belief:
@@ -148,7 +157,7 @@ def comparable(ledger: Ledger, told: Belief) -> bool:
     with one_thread(), np.errstate(over="ignore", invalid="ignore"):
         limits = mean
         if isinstance(policy, IndexPolicy):
-            limits = policy.index(told.after(ledger.number), ledger.time)[known]
+            limits = policy.index(told.after(ledger.clock()), ledger.time)[known]
         apart = mean.max() - mean.min() + WIDEST * np.sqrt(told.variance[known].max())
     return bool(np.isfinite(limits).all() and np.isfinite(apart))
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, final
 from corrbandits._core import checks
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.codec import Data
-from corrbandits.study.events import UNREADABLE, maker_of, parsed, time_of
+from corrbandits.study.events import UNREADABLE, maker_of, measured_in, parsed, time_of
 from corrbandits.study.extend import extended
 from corrbandits.study.recipe import Recipe
 from corrbandits.study.trial import Entry, Status
@@ -108,7 +108,8 @@ class Draft:
     def _observed(self, event: Data) -> None:
         arm, reward = checks.arm(event["arm"], self.arms.count), self._reward(event)
         self.changes.append((arm, 1, reward))
-        self._new(event, Entry(arm, "told", None, time_of(event), reward, reward, told_by=self._by))
+        how: Data = {"told_by": self._by, "measured": measured_in(event)}
+        self._new(event, Entry(arm, "told", None, time_of(event), reward, reward, **how))
 
     def _new(self, event: Data, entry: Entry) -> None:
         self.count += 1
@@ -124,8 +125,8 @@ class Draft:
     def _told(self, event: Data) -> None:
         reward, entry = self._reward(event), self._expected(event["trial"], "open", "expired")
         self.changes.append((entry.arm, 1, reward))
-        told = replace(entry, status="told", told=time_of(event), reward=reward, first=reward, told_by=self._by)
-        self.trials[event["trial"]] = told
+        how: Data = {"told": time_of(event), "told_by": self._by, "measured": measured_in(event)}
+        self.trials[event["trial"]] = replace(entry, status="told", reward=reward, first=reward, **how)
 
     def _amended(self, event: Data) -> None:
         reward, entry = self._reward(event), self._expected(event["trial"], "told")

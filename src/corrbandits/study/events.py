@@ -59,6 +59,16 @@ def time_of(event: Data) -> float:
         ) from None
 
 
+def measured_in(event: Data) -> float | None:
+    """Return when the reward of an event was measured, if it says so: seconds since 1970.
+
+    >>> measured_in({"event": "told", "at": 12.5, "measured": 3.0}), measured_in({"event": "told", "at": 12.5})
+    (3.0, None)
+    """
+    said = event.get("measured")
+    return None if said is None else checks.number("measured", said, least=0, up_to=LATEST)
+
+
 def maker_of(event: Data) -> str | None:
     """Return who made an event, if it says so.
 

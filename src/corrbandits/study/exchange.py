@@ -25,7 +25,8 @@ from corrbandits.study.trial import Entry
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = ("trial", "arm", "name", "status", "reward", "first_reward", "asked", "told")
+COLUMNS = ("trial", "arm", "name", "status", "reward", "first_reward", "asked", "told", "measured")
+TIMES = ("asked", "told", "measured")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet takes text that begins with one of these for a formula."""
 
@@ -34,7 +35,7 @@ def table(ledger: Ledger) -> pd.DataFrame:
     """Return one row per trial: what was asked or observed, and its reward."""
     rows = [
         (number, entry.arm, ledger.arms.name(entry.arm), entry.kind, *_rewards(entry),
-         entry.asked, entry.told)
+         entry.asked, entry.told, entry.when)
         for number, entry in enumerate(ledger.trials, 1)
     ]  # fmt: skip
     return history_frame(rows)
@@ -45,7 +46,7 @@ def history_frame(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    for when in ("asked", "told"):
+    for when in TIMES:
         milliseconds = (frame[when].astype("float64") * 1000).round()
         frame[when] = pd.to_datetime(milliseconds, unit="ms", utc=True).astype("datetime64[ms, UTC]")
     return frame.astype({"trial": "int64", "arm": "int64", "reward": "float64", "first_reward": "float64"})
@@ -140,16 +141,16 @@ def begun_anew(ledger: Ledger, prior: Belief | None, policy: Policy | None, at: 
 
 def _carried(trial: int, entry: Entry, key: Data) -> list[Data]:
     """Return the events that leave a trial as it stands."""
-    asked, told = entry.asked, entry.told
+    asked, told, when = entry.asked, entry.told, {} if entry.measured is None else {"measured": entry.measured}
     asker, teller = ({} if by is None else {"by": by} for by in (entry.asked_by, entry.told_by))
     if asked is None:
         first = {"event": "observed", "trial": trial, "arm": entry.arm, "reward": entry.first, "at": told, **key}
-        first |= teller
+        first |= teller | when
     else:
         first = {"event": "asked", "trial": trial, "arm": entry.arm, "carried": True, "at": asked, **key, **asker}
     events: list[Data] = [first]
     if asked is not None and told is not None:
-        events.append({"event": "told", "trial": trial, "reward": entry.first, "at": told, **teller})
+        events.append({"event": "told", "trial": trial, "reward": entry.first, "at": told, **teller, **when})
     if told is not None and entry.reward != entry.first:
         events.append({"event": "amended", "trial": trial, "reward": entry.reward, "at": told, **teller})
     if entry.status not in ("open", "told"):

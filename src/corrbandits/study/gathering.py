@@ -25,11 +25,12 @@ class Wanted(NamedTuple):
 
 
 class Reward(NamedTuple):
-    """A call of `tell`: a trial, its reward, and who tells it."""
+    """A call of `tell`: a trial, its reward, who tells it, and when it was measured, if that is said."""
 
     trial: int
     reward: float
     by: str | None
+    measured: float | None = None
 
 
 def ask_each(study: Study, calls: Sequence[Wanted]) -> list[Trial | Exception]:
@@ -88,7 +89,7 @@ def _told(ledger: Ledger, calls: Sequence[Reward], refused: list[Exception | Non
     for k, call in enumerate(calls):
         try:
             refused[k] = None
-            events += [event | _signed(call.by) for event in ledger.telling(call.trial, call.reward)]
+            events += [event | _signed(call.by) for event in ledger.telling(call.trial, call.reward, call.measured)]
         except ValueError as error:
             refused[k] = error
     return events
@@ -96,7 +97,7 @@ def _told(ledger: Ledger, calls: Sequence[Reward], refused: list[Exception | Non
 
 def _told_alone(study: Study, call: Reward) -> Exception | None:
     try:
-        study.signed(call.by).tell(call.trial, call.reward)
+        study.signed(call.by).tell(call.trial, call.reward, at=call.measured)
     except (ValueError, OSError) as error:
         return error
     return None

@@ -12,13 +12,14 @@
     extended    more arms                                 -
 
 An event is a JSON object on one line, with the time `at` which it was written in seconds since 1970 and, if that is
-known, `by` whom. Nothing here reads the clock, a file or a random number: the same events make the same ledger,
-everywhere.
+known, `by` whom; that of a reward may say when it was `measured`, if that was not when it was written. Nothing here
+reads the clock, a file or a random number: the same events make the same ledger, everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, final
 
 from corrbandits._core import checks
@@ -31,6 +32,7 @@ from corrbandits.study.codec import Data
 from corrbandits.study.draft import Change, Draft
 from corrbandits.study.events import UNREADABLE, maker_of, parsed, time_of
 from corrbandits.study.extend import extended, placed
+from corrbandits.study.measured import DAY
 from corrbandits.study.refusal import RefusedError
 from corrbandits.study.settings import Settings
 from corrbandits.study.trial import Entry, Trial
@@ -88,18 +90,49 @@ class Ledger:
 
     @property
     def number(self) -> int:
-        """The number of the next trial: the time at which beliefs on changing means are asked for."""
+        """The number of the next trial."""
         return len(self.trials) + 1
 
+    def clock(self, at: float | None = None) -> float:
+        """Return the time at which beliefs are asked for: the number of the next trial, or a time in days.
+
+        `at` is in seconds since 1970, by default that of the last event; it is never before the last measurement.
+        """
+        if not self.recipe.in_real_time:
+            return self.number
+        told = self._measured()
+        last = max([self.changed if at is None else at, *(when for when, _ in told)])
+        return self._days(told)(last)
+
     def history(self, tally: Tally | None = None) -> History:
-        """Return the rewards that were told, each at the number of its trial; with a tally, they add up to that."""
+        """Return the rewards that were told, each at its time; with a tally, they add up to that.
+
+        It is the number of the trial or, for beliefs that go by real time, when it was measured: in days, 1 when the
+        study began or at the first measurement, if that was before.
+        """
         seen = self.tally if tally is None else tally
-        return History(seen, self._steps)
+        return History(seen, self._in_days if self.recipe.in_real_time else self._steps)
 
     def _steps(self) -> Iterator[Step]:
         for trial, entry in enumerate(self.trials, start=1):
             if entry.status == "told":
                 yield trial, entry.arm, entry.reward
+
+    def _in_days(self) -> Iterator[Step]:
+        told = self._measured()
+        days = self._days(told)
+        for when, entry in told:
+            yield days(when), entry.arm, entry.reward
+
+    def _measured(self) -> list[tuple[float, Entry]]:
+        """Return the rewards in the order in which they were measured, those of one time in that of their trials."""
+        told = [(entry.when or 0.0, entry) for entry in self.trials if entry.status == "told"]
+        return sorted(told, key=lambda one: one[0])
+
+    def _days(self, told: list[tuple[float, Entry]]) -> Callable[[float], float]:
+        """Return how seconds since 1970 become days, given what was measured, in its order."""
+        begun = min(self.created, told[0][0]) if told else self.created
+        return lambda at: 1 + (at - begun) / DAY
 
     def draft(self, bodies: Iterable[str]) -> Draft:
         """Return what events would change here; refuse one that does not follow from those before it."""
@@ -154,13 +187,14 @@ class Ledger:
         """Return a reward as a number; refuse one that the prior cannot learn from."""
         return self.recipe.kind.checked_reward(reward)
 
-    def telling(self, trial: int, reward: float) -> list[Data]:
+    def telling(self, trial: int, reward: float, measured: float | None = None) -> list[Data]:
         """Return the event of a reward; none if it has been told already, refused if another has."""
         entry = self.entry(trial)
         if entry.status in ("open", "expired"):
-            return [{"event": "told", "trial": trial, "reward": reward}]
+            return [{"event": "told", "trial": trial, "reward": reward} | _when(measured)]
         self._refuse_closed(trial, entry)
         if reward in (entry.first, entry.reward):
+            _refuse_another_time(trial, entry, measured)
             return []
         raise RefusedError(
             f"trial {trial} was told the reward {exact(entry.reward)} already, got {exact(reward)} now. If this is "
@@ -188,11 +222,11 @@ class Ledger:
             )
         return asked
 
-    def observing(self, arm: int, reward: float, key: str) -> list[Data]:
+    def observing(self, arm: int, reward: float, key: str, measured: float | None = None) -> list[Data]:
         """Return the event of a free observation; none if it has been made with this key already."""
         if key not in self.keys:
             trial = len(self.trials) + 1
-            return [{"event": "observed", "trial": trial, "arm": arm, "reward": reward, "key": key}]
+            return [{"event": "observed", "trial": trial, "arm": arm, "reward": reward, "key": key} | _when(measured)]
         trial = self.keys[key]
         entry = self.entry(trial)
         if entry.asked is not None:
@@ -210,6 +244,7 @@ class Ledger:
                 trial,
                 ...,
             )
+        _refuse_another_time(trial, entry, measured)
         return []
 
     def amending(self, trial: int, reward: float) -> list[Data]:
@@ -266,3 +301,18 @@ class Ledger:
         if entry.status in ("cancelled", "retracted"):
             why, name = f"trial {trial} was {entry.status} and takes no reward.", self.arms.name(entry.arm)
             raise RefusedError(why, "If there is one, {call}.", "observe", name, ...)
+
+
+def _when(measured: float | None) -> Data:
+    return {} if measured is None else {"measured": measured}
+
+
+def _refuse_another_time(trial: int, entry: Entry, measured: float | None) -> None:
+    """Refuse a reward that is there already, but measured at another time."""
+    if measured is None or measured == entry.when:
+        return
+    known, given = (datetime.fromtimestamp(at).astimezone().isoformat(" ") for at in (entry.when or 0.0, measured))
+    raise ValueError(
+        f"the reward of trial {trial} was measured at {known}, got {given} now. If the first is wrong, retract it and "
+        "observe it at the right time."
+    )

@@ -40,6 +40,16 @@ class Recipe:
         return self._made
 
     @property
+    def changes(self) -> bool:
+        """Whether mean rewards are believed to change; the belief is made only if those of its kind may say so."""
+        return self.kind.changes is not Belief.changes and self.belief.changes
+
+    @property
+    def in_real_time(self) -> bool:
+        """Whether they change with real time, and not from decision to decision."""
+        return self.changes and self.belief.in_real_time
+
+    @property
     def arms(self) -> int:
         """The number of arms."""
         given = self.arguments

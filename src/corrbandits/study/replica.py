@@ -68,13 +68,13 @@ class Replica:
             self._enter(self.ledger.draft(bodies), bodies)
         return self.ledger
 
-    def deciding(self) -> Belief:
-        """Return what choices are made from; kept until there are new rewards."""
+    def deciding(self, at: float) -> Belief:
+        """Return what choices are made from, at this time; kept until there are new rewards."""
         kept = self.kept()
         if kept is None:
             kept = deciding_belief(self.ledger)
             self._kept = self.ledger.tally, kept
-        return kept.after(self.ledger.number)
+        return kept.after(self.ledger.clock(at))
 
     def kept(self) -> Belief | None:
         """Return what was learnt for choices, if it has been computed since the last reward."""
@@ -103,7 +103,7 @@ class Replica:
         if not events:
             return 0
         common = {"at": now()} | ({} if by is None else {"by": by})
-        bodies = [written(event | common) for event in events]
+        bodies = [written(event | common | {"at": event.get("at", common["at"])}) for event in events]
         draft = _drafted(ledger, bodies)
         try:
             self.journal.append(self.study, ledger.sequence + 1, bodies, self._known[1])
@@ -188,8 +188,10 @@ class Asking:
         if self._made is not None and not expired and self._stands(ledger, *self._made):
             made = enumerate(self._made[2], ledger.number)
             return [event | {"seen": self._made[1], "trial": number} for number, event in made]
-        gone = [event["trial"] for event in expired]
-        chosen = self._chosen(moment(ledger, self._replica.deciding(), gone, self._allowed), key)
+        gone, at = [event["trial"] for event in expired], now()
+        chosen = self._chosen(moment(ledger, self._replica.deciding(at), gone, self._allowed), key)
+        if ledger.recipe.in_real_time:  # what is believed depends on it, so that it is replayed as of this moment
+            chosen = [event | {"at": at} for event in chosen]
         self._made = None if expired else (ledger.moves, ledger.sequence, chosen)
         return expired + chosen
 

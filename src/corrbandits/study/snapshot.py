@@ -116,7 +116,7 @@ class Snapshot:
         """What has been learnt from all rewards told so far; open trials are not assumed."""
         from corrbandits.study.choosing import told_belief
 
-        return told_belief(self.ledger)
+        return told_belief(self.ledger, self.at)
 
     @property
     def deciding(self) -> Belief:
@@ -125,7 +125,7 @@ class Snapshot:
 
         if self._deciding is None:
             self._deciding = deciding_belief(self.ledger)
-        return self._deciding.after(self.ledger.number)
+        return self._deciding.after(self.ledger.clock(self.at))
 
     def best(self) -> Best:
         """Return the best arm, how sure that is, and what it would cost to stop now."""

@@ -11,10 +11,11 @@ from corrbandits.belief import Belief
 from corrbandits.policies import Policy
 from corrbandits.study import batch, untold
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.batch import Advanced
+from corrbandits.study.batch import Advanced, Observed, Told
 from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
 from corrbandits.study.events import written
 from corrbandits.study.journal import JournalProtocol
+from corrbandits.study.measured import When, measured_at
 from corrbandits.study.places import Where, journal_at, kept, number_of
 from corrbandits.study.reading import File, Reading, Trials
 from corrbandits.study.replica import Asking, Replica, key_of, naming, now
@@ -184,40 +185,45 @@ class Study(Reading):
         """Return a reward as a number; refuse what can be no reward of this study."""
         return self._replica.ledger.checked_reward(reward)
 
-    def tell(self, trial: Trial | int, reward: float) -> None:
-        """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`."""
-        value = self.checked_reward(reward)
-        self._replica.record(lambda ledger: ledger.telling(ledger.number_of(trial), value), self.by)
+    def tell(self, trial: Trial | int, reward: float, *, at: When = None) -> None:
+        """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`.
 
-    def observe(self, arm: int | str, reward: float, *, key: str | None = None) -> Trial:
+        `at` is when it was measured, by default now: a `datetime`, a date, or such as "2026-03-14T09:30". It counts
+        where the prior has `drift`, and is kept in any case.
+        """
+        value, measured = self.checked_reward(reward), measured_at(at, now())
+        self._replica.record(lambda ledger: ledger.telling(ledger.number_of(trial), value, measured), self.by)
+
+    def observe(self, arm: int | str, reward: float, *, key: str | None = None, at: When = None) -> Trial:
         """Add a reward that was not asked for, of an arm given by index or name; return the trial it counts as.
 
         With a `key`, such as the number of a receipt, the same observation made again is not counted again. Without
-        one, every call is another observation; if it is not known whether one was saved, its error has the key.
+        one, every call is another observation; if it is not known whether one was saved, its error has the key. `at`
+        is when it was measured, as in `tell`.
         """
-        value, own = self.checked_reward(reward), key_of(key)
+        value, own, measured = self.checked_reward(reward), key_of(key), measured_at(at, now())
         with naming(own), self._replica.lock:
             k = self._replica.current().arms.index(arm)
-            self._replica.record(lambda ledger: ledger.observing(k, value, own), self.by)
+            self._replica.record(lambda ledger: ledger.observing(k, value, own, measured), self.by)
             return self._replica.ledger.trial(self._replica.ledger.keys[own])
 
-    def tell_all(
-        self, rewards: Mapping[int, float] | Iterable[tuple[Trial | int, float]], *, advanced: Advanced | None = None
-    ) -> int:
+    def tell_all(self, rewards: Mapping[int, float] | Iterable[Told], *, advanced: Advanced | None = None) -> int:
         """Tell the rewards of many trials, all or none; return how many were new. The same again changes nothing.
 
-        If one cannot be taken, `BadRowError` says which. `advanced` is told how many were looked at.
+        Each is a trial and its reward, and perhaps when it was measured, as in `tell`. If one cannot be taken,
+        `BadRowError` says which. `advanced` is told how many were looked at.
         """
         given = [*(rewards.items() if isinstance(rewards, Mapping) else rewards)]
-        return self._replica.record(lambda ledger: batch.telling(ledger, given, advanced), self.by)
+        return self._replica.record(lambda ledger: batch.telling(ledger, given, now(), advanced), self.by)
 
-    def observe_all(self, rewards: Iterable[tuple[int | str, float, str]], *, advanced: Advanced | None = None) -> int:
+    def observe_all(self, rewards: Iterable[Observed], *, advanced: Advanced | None = None) -> int:
         """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many.
 
-        Those whose keys are there already are not counted again.
+        There may be a fourth entry, when it was measured, as in `tell`. Those whose keys are there already are not
+        counted again.
         """
         given = [*rewards]
-        return self._replica.record(lambda ledger: batch.observing(ledger, given, advanced), self.by)
+        return self._replica.record(lambda ledger: batch.observing(ledger, given, now(), advanced), self.by)
 
     def cancel(self, trial: Trial | int) -> None:
         """Give a trial up: its reward is awaited no longer."""

@@ -40,6 +40,12 @@ class Entry:
     carried: bool = False  # chosen in the study that this one is a copy of
     asked_by: str | None = None  # who asked for it, if that is known
     told_by: str | None = None  # who told the reward that counts, or took it back
+    measured: float | None = None  # when the reward was measured, if that was said; otherwise when it was told
+
+    @property
+    def when(self) -> float | None:
+        """When the reward was measured, in seconds since 1970; None if there is none."""
+        return self.told if self.measured is None else self.measured
 
     @property
     def kind(self) -> str:

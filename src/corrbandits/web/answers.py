@@ -14,6 +14,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits.study.arms import checked_name
 from corrbandits.study.choosing import Alternative, Explanation
+from corrbandits.study.measured import When, measured_at
 from corrbandits.study.trial import Trial
 
 if TYPE_CHECKING:
@@ -69,6 +70,21 @@ def number_of(trial: Trial | int) -> int:
 def reward_of(reward: Any) -> float:
     """Return a reward as a number."""
     return checks.number("a reward", reward)
+
+
+def when_of(at: When) -> dict[str, float]:
+    """Return when a reward was measured, as it is sent; nothing if nothing was said.
+
+    >>> when_of("1970-01-02T00:00Z"), when_of(None)
+    ({'at': 86400.0}, {})
+    """
+    seconds = measured_at(at, math.inf)
+    return {} if seconds is None else {"at": seconds}
+
+
+def when_in(given: Sequence[When]) -> list[float]:
+    """Return the same of what may be the last entry of a row."""
+    return [*when_of(given[0] if given else None).values()]
 
 
 def trial_of(data: Data) -> Trial:

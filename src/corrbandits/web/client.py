@@ -11,7 +11,9 @@ from urllib.parse import quote
 
 from corrbandits._core import checks
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.exchange import history_frame
+from corrbandits.study.batch import Observed, Told
+from corrbandits.study.exchange import COLUMNS, history_frame
+from corrbandits.study.measured import When
 from corrbandits.study.trial import Trial
 from corrbandits.web.answers import (
     BeliefColumns,
@@ -22,6 +24,8 @@ from corrbandits.web.answers import (
     number_of,
     reward_of,
     trial_of,
+    when_in,
+    when_of,
 )
 from corrbandits.web.transport import Transport, parted
 
@@ -88,7 +92,7 @@ class Client:
         token: str | None = None,
         by: str | None = None,
     ) -> Client:
-        """Begin a study on a server; `told` may say mean, sd, length and noise_sd, as `Vague` takes them."""
+        """Begin a study on a server; `told` may say mean, sd, length, noise_sd and drift, as `Vague` does."""
         known = Arms.of(arms)
         columns: dict[str, Any] = {"name": [known.name(k) for k in range(known.count)]}
         if known.coordinates is not None:
@@ -130,26 +134,31 @@ class Client:
         trials = [trial_of(one) for one in found["trials"]]
         return trials[0] if n is None else trials
 
-    def tell(self, trial: Trial | int, reward: float) -> None:
-        """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`."""
-        self._change(trial, "tell", {"reward": reward_of(reward)})
+    def tell(self, trial: Trial | int, reward: float, *, at: When = None) -> None:
+        """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`.
 
-    def observe(self, arm: int | str, reward: float, *, key: str | None = None) -> Trial:
+        `at` is when it was measured, by default now: as `Study.tell` takes it.
+        """
+        self._change(trial, "tell", {"reward": reward_of(reward)} | when_of(at))
+
+    def observe(self, arm: int | str, reward: float, *, key: str | None = None, at: When = None) -> Trial:
         """Add a reward that was not asked for, of an arm given by index or name; return the trial it counts as."""
-        which = arm if isinstance(arm, str) else int(arm)
-        return trial_of(
-            self._transport.post(f"{self._path}/observe", {"arm": which, "reward": reward_of(reward)}, key_of(key))
-        )
+        data: dict[str, Any] = {"arm": arm if isinstance(arm, str) else int(arm), "reward": reward_of(reward)}
+        data |= when_of(at)
+        return trial_of(self._transport.post(f"{self._path}/observe", data, key_of(key)))
 
-    def tell_all(self, rewards: Mapping[int, float] | Iterable[tuple[Trial | int, float]]) -> int:
+    def tell_all(self, rewards: Mapping[int, float] | Iterable[Told]) -> int:
         """Tell the rewards of many trials, all or none; return how many were new."""
-        pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
-        told = [(number_of(trial), reward_of(reward)) for trial, reward in pairs]
+        rows = rewards.items() if isinstance(rewards, Mapping) else rewards
+        told = [(number_of(trial), reward_of(reward), *when_in(when)) for trial, reward, *when in rows]
         return int(self._transport.post(f"{self._path}/rewards", {"tell": told})["told"])
 
-    def observe_all(self, rewards: Iterable[tuple[int | str, float, str]]) -> int:
+    def observe_all(self, rewards: Iterable[Observed]) -> int:
         """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many."""
-        given = [(arm if isinstance(arm, str) else int(arm), reward_of(reward), key) for arm, reward, key in rewards]
+        given = [
+            (arm if isinstance(arm, str) else int(arm), reward_of(reward), key, *when_in(when))
+            for arm, reward, key, *when in rewards
+        ]
         return int(self._transport.post(f"{self._path}/rewards", {"observe": given})["observed"])
 
     def cancel(self, trial: Trial | int) -> None:
@@ -178,7 +187,7 @@ class Client:
     def history(self) -> pd.DataFrame:
         """Return every trial: number, arm, name, status, the reward that counts and the first told, and the times."""
         return history_frame(
-            [tuple(row[name] for name in ("trial", "arm", "name", "status", "reward", "first_reward", "asked", "told"))
+            [tuple(row.get(name) for name in COLUMNS)
              for row in self._history()]
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ import http.client
 import inspect
 import threading
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
@@ -44,6 +45,26 @@ def test_it_has_the_ask_and_tell_surface_of_a_study():
         ours = inspect.signature(getattr(cb.Client, verb)).parameters
         theirs = inspect.signature(getattr(cb.Study, verb)).parameters
         assert list(ours) == [name for name in theirs if name != "advanced"], verb
+
+
+def test_when_rewards_were_measured_goes_over_the_line(line, tmp_path):
+    when = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
+    with cb.Client.create(line.url, "moving", arms=ARMS, rounds=40, told={"drift": (10.0, 60.0)}) as client:
+        first, second = client.ask(2)
+        client.tell(first, 3.0, at=when)
+        client.tell_all([(second, 4.0, "2026-04-01")])
+        client.observe("A1", 5.0, at="2026-05-01T08:00Z")
+        assert client.observe_all([("A2", 6.0, "k", when), ("A3", 7.0, "l")]) == 2
+        with pytest.raises(ValueError, match="must be a time such as"):
+            client.tell(first, 3.0, at="soon")
+        with pytest.raises(ValueError, match="in the future"):
+            client.observe("A1", 5.0, at="2999-01-01")
+        with cb.Study.open(tmp_path / "studies.db", "moving") as study:
+            pd.testing.assert_frame_equal(client.history(), study.history())
+            assert study.settings.prior.prior_arguments()["drift"] == (10.0, 60.0)
+            assert study.history()["measured"].iloc[0].timestamp() == when.timestamp()
+        assert client.explain(2).replayed == second.arm
+        assert np.isfinite(client.belief.deviation).all()
 
 
 def test_a_script_changes_one_line(client, study):

@@ -35,6 +35,27 @@ def test_a_study_is_made_asked_and_told(line, tmp_path):
     assert line.get("/api/v1/studies").data["studies"][0]["name"] == "meadow"
 
 
+def test_rewards_say_when_they_were_measured(line):
+    study = line.create(told={"drift": True})
+    line.post(f"{study}/ask", {"n": 2})
+    assert line.post(f"{study}/trials/1/tell", {"reward": 1, "at": "2026-03-14T09:30Z"}).status == 200
+    assert line.post(f"{study}/observe", {"arm": 3, "reward": 2, "at": 1_700_000_000}).status == 200
+    many = {"tell": [[2, 4.0, "2026-03-15T00:00Z"]], "observe": [[1, 5.0, "k"], [2, 6.0, "l", 1_700_000_000]]}
+    assert line.post(f"{study}/rewards", many).status == 200
+    rows = line.get(f"{study}/history").data["trials"]
+    assert [row["measured"] for row in rows[:3]] == [1_773_480_600.0, 1_773_532_800.0, 1_700_000_000.0]
+    assert rows[3]["measured"] == rows[3]["told"]
+    assert "2026-03-14T09:30:00.000+00:00" in line.get(f"{study}/history?format=csv").body.decode()
+    for wrong, why in (("soon", "must be a time such as"), ("2999-01-01", "future"), (-5, "1970"), (True, "a time")):
+        said = line.post(f"{study}/observe", {"arm": 0, "reward": 1, "at": wrong})
+        assert said.status in (400, 422)
+        assert why in said.data["detail"]
+    assert line.post(f"{study}/trials/1/amend", {"reward": 2, "at": "2026-03-14"}).status == 422  # the time stays
+    assert line.get(f"{study}/learnt").data["learnt"]["drift"]["low"] > 0
+    belief = line.get(f"{study}/belief?at=7").data
+    assert line.get(f"{study}/belief?at=7").data == belief
+
+
 def test_what_was_told_wrong_is_put_right(line):
     study = line.create()
     line.post(f"{study}/ask", {"n": 3})

@@ -21,8 +21,11 @@ Who calls whom, from the outside in:
                part; components are the weights, beta and tau; factors what is left of the parts, of all or of those
                that the budget allows; mixture what these make of the arms' means, and quantile where they end.
     opening    What is done before there are means and variances.
-    prior      What was told: known is a statement on one quantity; lengths and parts follow from these and from the
-               places; seasons is what earlier ones say, lent what other fields do.
+    prior      What was told: known is a statement on one quantity; lengths, drift and parts follow from these and from
+               the places; seasons is what earlier ones say, lent what other fields do.
+
+Where mean rewards change (drift), a reward is of an arm at a time: A are these, R_A is multiplied by what has not faded
+since, exp(-time / scale), and V fades on: see fading and factors.
 """
 
 from corrbandits.belief.vague.belief import Vague

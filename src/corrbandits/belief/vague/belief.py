@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, final
 
 import numpy as np
@@ -10,20 +11,22 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
+from corrbandits.belief.mixed import MixedBelief
+from corrbandits.belief.timeline import Timeline
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.learnt import Learnt, learnt
 from corrbandits.belief.vague.mixture import Mixture
 from corrbandits.belief.vague.opening import first_look, rewards_needed
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.prior import Prior
+from corrbandits.belief.vague.standard import refuse_sums
 from corrbandits.belief.vague.state import State
 from corrbandits.kernels import Distance
 
 
 @final
-class Vague(Belief):
+class Vague(MixedBelief):
     """Arms whose common mean, variation, noise and relation need not be known: what is told is used, the rest learnt.
 
     `mean` is the mean of all arms, `sd` the deviation of their mean rewards about it, `noise_sd` that of a reward
@@ -47,11 +50,17 @@ class Vague(Belief):
     `fields` are measurements elsewhere, [(coordinates, rewards), ...], with a row per reward. Each field has a mean and
     a scale of its own: it lends what it says of kernel, length, site share and noise, and nothing of these arms.
 
+    `drift` is for mean rewards that change with time: about their common mean they are correlated by exp(-|t - t'| /
+    drift) between two times. It is that time if it is known, a pair as above, or True if it is not known, or nothing
+    may change at all: infinite with probability 1/4, otherwise between 5 and 5,000, log-uniformly. Time is the number
+    of the decision in `simulate`, and days in a study; otherwise `after` says what time it is. Then, and only then,
+    the order of rewards matters, and `history` cannot be given, whose seasons have no times.
+
     Without `coordinates`, `arms` says how many there are, and none says anything of another but for the common mean
     and scale. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.
-    The belief depends on how many rewards each arm gave, their exact sums and sums of squares alone: order does not
-    matter. Where so many arms and rewards are there that all parts would take more than a second, the lightest are
-    left out; at least eight are kept.
+    Without `drift` the belief depends on how many rewards each arm gave, their exact sums and sums of squares alone.
+    Where so many arms and rewards are there that all parts would take more than a second, the lightest are left out;
+    at least eight are kept.
 
     >>> prior = Vague(coordinates=range(10))
     >>> belief = prior.observe([5, 0, 9, 2, 7], [31.0, 25.0, 27.0, 29.0, 30.0])
@@ -77,6 +86,7 @@ class Vague(Belief):
         per_coordinate: bool = False,
         history: Any = None,
         fields: Any = None,
+        drift: Any = None,
         parts: int = 48,
         arms: int | None = None,
     ) -> None:
@@ -93,14 +103,18 @@ class Vague(Belief):
             per_coordinate=per_coordinate,
             history=history,
             fields=fields,
+            drift=drift,
             parts=parts,
             arms=arms,
         )
         nothing = Tally.empty(prior.parts.arms)
-        self._set(nothing, State.of(prior, nothing))
+        self._line = None if prior.parts.rates is None else Timeline()
+        self._set(nothing, State.of(prior, nothing, self._line))
 
     _state: State
     _deviation: Array
+    _line: Timeline | None
+    """Rewards with their times, if mean rewards change."""
 
     @property
     def parts(self) -> Parts:
@@ -152,6 +166,11 @@ class Vague(Belief):
         return self._deviation
 
     @property
+    def mixed(self) -> bool:
+        """Whether there are components: not in the opening."""
+        return not self.opening
+
+    @property
     def weights(self) -> Array:
         """The posterior probability of each component: the parts, in their order, if there are not many arms."""
         return self._state.weights
@@ -176,6 +195,20 @@ class Vague(Belief):
         """The noise variance over that of each arm's mean, under each component: how many rewards it is worth."""
         with np.errstate(divide="ignore"):
             return np.asarray(self._mixture.noise[:, None] * self.relative_variance / np.square(self._mixture.scale))
+
+    @property
+    def part_lasting(self) -> Array:
+        """For how many decisions what is seen tells of an arm, under each component, at the pace so far; inf if ever.
+
+        >>> belief = Vague(arms=2, mean=0.0, sd=1.0, noise_sd=1.0, drift=30.0, parts=2)
+        >>> belief.after(1).observe(0, 4.0).after(4).observe(0, 3.0).part_lasting
+        array([10., 10.])
+        """
+        rates, of = self.parts.rates, self._mixture
+        if self._line is None or rates is None:
+            return np.full(of.weights.size, np.inf)
+        with np.errstate(divide="ignore"):
+            return np.asarray(self._line.pace() / rates[of.factors.kept[of.components.part]])
 
     @property
     def part_freedom(self) -> float:
@@ -269,14 +302,54 @@ class Vague(Belief):
         """Return what was told."""
         return self._state.prior.arguments()
 
+    @property
+    def changes(self) -> bool:
+        """Whether there is a drift."""
+        return self._line is not None
+
+    @property
+    def in_real_time(self) -> bool:
+        """Whether there is a drift: a study counts its time in days."""
+        return self.changes
+
+    @property
+    def time(self) -> float | None:
+        """What time it is, where mean rewards change; None where they do not."""
+        return None if self._line is None else self._line.now
+
+    def after(self, time: float) -> Vague:
+        """Return what is believed at a later time when nothing else is seen: with `drift` less than before.
+
+        A reward that is observed then is of that time. Rewards that are awaited are taken to come at that time.
+
+        >>> belief = Vague(arms=2, mean=0.0, sd=1.0, noise_sd=1.0, drift=10.0).after(1).observe(0, 4.0)
+        >>> belief.mean.round(2), belief.after(11).mean.round(2), belief.after(11).variance.round(2)
+        (array([2., 0.]), array([0.74, 0.  ]), array([0.93, 1.  ]))
+        """
+        if self._line is None:
+            return self
+        if self.awaited:
+            return self._seen().after(time).assume(self.awaited)
+        line = self._line.at(time)
+        return self._changed(_line=line)._set(self._tally, self._state.later(line.now) if line.number else self._state)
+
     def replay(self, history: History) -> Vague:
-        """Return the belief after a history of rewards: their counts, sums and sums of squares."""
-        return self._seen()._conditioned(self._tally.merged(history.tally))
+        """Return the belief after a history of rewards: their counts, sums and sums of squares, or each at its time."""
+        line = None if self._line is None else self._line.plus(history.steps())
+        return self._seen()._from(self._tally.merged(history.tally), line)
+
+    def merge(self, other: Vague) -> Vague:
+        """Return the belief that has seen and awaits what both have; with `drift`, each reward at its time."""
+        if self._line is None or not isinstance(other, Vague) or other._line is None or not self._same_prior(other):
+            return super().merge(other)
+        both = self._from(self._tally.merged(other._tally), self._line.merged(other._line))
+        return both._awaiting((*self._open, *other._open), ())
 
     def mirrored(self) -> Vague:
         """Return the belief on rewards turned round, -r."""
-        turned = self._tally.mirrored(0.0)
-        image = self._changed(_open=(), _told=None)._set(turned, State.of(self._state.prior.mirrored(), turned))
+        turned, line = self._tally.mirrored(0.0), None if self._line is None else self._line.mirrored(0.0)
+        state = State.of(self._state.prior.mirrored(), turned, line)
+        image = self._changed(_open=(), _told=None, _line=line)._set(turned, state)
         return image.assume(self.awaited) if self.awaited else image
 
     def in_words(self) -> str:
@@ -287,12 +360,27 @@ class Vague(Belief):
         return self._state.prior.same_as(other._state.prior)
 
     def _conditioned(self, tally: Tally) -> Vague:
-        return self._changed(_open=(), _told=None)._set(tally, State.of(self._state.prior, tally))
+        return self._from(tally, self._line)
+
+    def _from(self, tally: Tally, line: Timeline | None) -> Vague:
+        """Return the prior after these rewards, nothing awaited."""
+        return self._changed(_open=(), _told=None, _line=line)._set(tally, State.of(self._state.prior, tally, line))
+
+    def _after(self, entries: Iterable[tuple[int, int, float]]) -> Vague:
+        if self._line is None:
+            return super()._after(entries)
+        new = [*entries]
+        refuse_sums(all(count == 1 for _, count, _ in new))
+        line = self._line.plus((self._line.now, arm, reward) for arm, _, reward in new)
+        return self._from(self._tally.plus(new), line)._awaiting(self._open, [arm for arm, _, _ in new])
 
     def _updated(self, arm: int, reward: float) -> Vague:
-        state = self._state.after(arm, reward, int(np.count_nonzero(self.counts)))
-        tally = self._tally.seen(arm, reward)
-        return self._conditioned(tally) if state is None else self._changed(_open=(), _told=None)._set(tally, state)
+        line, seen = self._line, int(np.count_nonzero(self.counts)) if self._line is None else self._line.number
+        state, tally = self._state.after(arm, reward, seen), self._tally.seen(arm, reward)
+        line = None if line is None else line.seen(arm, reward)
+        if state is None:
+            return self._from(tally, line)
+        return self._changed(_open=(), _told=None, _line=line)._set(tally, state)
 
     def _shrunk(self, awaited: list[int]) -> Vague:
         return self._changed()._set(self._tally, self._state.awaiting(awaited))

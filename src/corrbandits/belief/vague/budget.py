@@ -23,6 +23,27 @@ A thousandth of the weight moves means by a thousandth of a deviation or so; ano
 """
 
 
+STEPWISE = 50_000_000
+"""Where mean rewards change and covariances under all parts are at most so many numbers, they are kept: 400 MB."""
+
+MOST_AT_ONCE = 1_000
+"""Of more arms no more rewards than this can be taken in: all of them must be conditioned on at once."""
+
+
+def stepwise(parts: Parts) -> bool:
+    """Return whether mean rewards change, and so few arms that rewards can be taken in one after the other."""
+    return parts.rates is not None and len(parts) * parts.arms**2 <= STEPWISE
+
+
+def refuse_too_many(parts: Parts, rewards: int) -> None:
+    """Refuse more rewards of arms that change than can be computed with."""
+    if parts.rates is not None and rewards > MOST_AT_ONCE and not stepwise(parts):
+        raise MemoryError(
+            f"at most {MOST_AT_ONCE:,} rewards of {parts.arms:,} arms that change can be taken in under {len(parts)} "
+            f"parts, got {rewards:,}. Say parts=8, or take fewer arms, up to {int((STEPWISE / len(parts)) ** 0.5):,}."
+        )
+
+
 def much(parts: Parts, seen: int) -> bool:
     """Return whether there is much to compute, so many arms having been seen."""
     return len(parts) * parts.arms * seen**2 > MUCH

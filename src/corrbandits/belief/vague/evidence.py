@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
+from corrbandits.belief.vague.fading import each_with_each
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard
 
@@ -43,6 +44,13 @@ class Evidence:
             squares=self.squares + zeta * zeta,
         )
 
+    def repeated(self, more: int, ratios: Array) -> Evidence:
+        """Return the evidence if that reward was the average of so many more at its time; their spread is counted."""
+        if not more:
+            return self
+        log_determinant = self.log_determinant + more * np.log(ratios)
+        return replace(self, number=self.number + more, log_determinant=log_determinant)
+
 
 def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence, list[Array], list[Array]]:
     """Return the evidence of what was seen, and under each part L and L^-1 (z, 1)."""
@@ -54,7 +62,7 @@ def conditioned(parts: Parts, seen: Standard, relative: Array) -> tuple[Evidence
     solved: list[Array] = []
     log_determinant = np.empty(len(parts))
     with one_thread():
-        for part, M in enumerate(parts.correlations(np.arange(len(parts)), A, A)):
+        for part, M in enumerate(each_with_each(parts, np.arange(len(parts)), seen)):
             M.flat[:: k + 1] += parts.ratios[part] * over
             L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
             roots.append(L)

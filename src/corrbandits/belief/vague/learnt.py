@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits.belief.vague.drift import scales_of
 from corrbandits.belief.vague.parts import FEWEST_SITE, Parts
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ class Learnt:
     repeated: bool
     """Whether some arm gave more than one reward; until then noise and site effect look alike."""
 
+    drift: Interval | None = None
+    """The time in which mean rewards change, inf if they do not; None if nothing was said of a change."""
+
 
 def learnt(belief: Vague) -> Learnt:
     """Return what was learnt; refuse in the opening."""
@@ -104,6 +108,7 @@ def learnt(belief: Vague) -> Learnt:
         **(_by_place(parts, told, law) if parts.points is not None else _NOWHERE),
         seasons=None if parts.past is None else law.of(parts.alike),
         repeated=bool((belief.counts > 1).any()),
+        drift=None if parts.rates is None else law.of(scales_of(parts.rates), told["drift"]),
     )
 
 
@@ -175,7 +180,8 @@ def resolution(parts: Parts) -> int:
     """
     by_place = [] if parts.points is None else [*np.atleast_2d(parts.lengths.T), parts.sites]
     scaled = _varies(parts.scales) and _varies(parts.scales * np.sqrt(parts.ratios))
-    number = sum(map(_varies, [*by_place, parts.ratios, parts.alike])) + scaled
+    change = [] if parts.rates is None else [parts.rates]
+    number = sum(map(_varies, [*by_place, parts.ratios, parts.alike, *change])) + scaled
     alike: float = len(parts) ** (1 - 1 / max(number, 1))
     return max(1, round(alike / 2))
 

@@ -44,6 +44,10 @@ class Mixture:
         location = factors.response[part] + components.beta[:, None] * factors.share[part]
         return Mixture(components, factors, ones, components.weights(), location, _scales(components, factors))
 
+    def later(self, time: float) -> Mixture:
+        """Return the mixture at a later time, nothing seen since."""
+        return Mixture.of(self.components, self.factors.later(time), self.ones)
+
     def awaiting(self, arms: list[int], relative: Array) -> Mixture:
         """Return the mixture while rewards of these arms are awaited: the scales shrink, and nothing else changes."""
         now, ones, before = self.factors, self.ones, self.components
@@ -54,8 +58,7 @@ class Mixture:
             noise, row = now.parts.ratios[now.kept] * relative[arm], rows[:, np.searchsorted(different, arm)]
             now, step = now.after(row, arm, noise, now.response[:, arm])
             ones = ones + np.square(step.o)
-            v = now.V[-1][:, -1]
-            rows -= v[:, different][:, :, None] * v[:, None]
+            rows -= step.v[:, different][:, :, None] * step.v[:, None]
         gained = (ones - self.ones)[before.part]
         shrunk = replace(before, beta_variance=before.beta_variance / (1 + before.beta_variance * gained))
         return replace(self, components=shrunk, factors=now, ones=ones, scale=_scales(shrunk, now))

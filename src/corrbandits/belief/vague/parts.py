@@ -16,6 +16,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits.belief.vague.drift import Drift, rates_of, unknown
 from corrbandits.belief.vague.known import known
 from corrbandits.belief.vague.lengths import in_extents, lengths_of_each, log_uniform, one_length, reach
 from corrbandits.belief.vague.seasons import Seasons
@@ -78,6 +79,9 @@ class Parts:
 
     past: Seasons | None = None
     """What earlier seasons say; then correlations are what is left of them, and variances not 1."""
+
+    rates: Array | None = None
+    """1 / scale of the time in which mean rewards change; None if they do not."""
 
     def __len__(self) -> int:
         return self.ratios.size
@@ -198,14 +202,15 @@ class Parts:
         distance: Distance = "euclidean",
         each: bool = False,
         seasons: bool = False,
+        drift: Drift = None,
     ) -> Parts:
         """Return the parts for what was said.
 
-        `each` if each coordinate has a length of its own, `seasons` if there are earlier ones.
+        `each` if each coordinate has a length of its own, `seasons` if there are earlier ones; then nothing drifts.
         """
         scale, noise = known("sd", sd, positive=True), known("noise_sd", noise_sd, positive=True)
         own = points.shape[1] if each and points is not None else 0
-        u = quasi_random(number, 4 + own + seasons)
+        u = quasi_random(number, 4 + own + seasons + unknown(drift))
         lengths = (
             lengths_of_each(points, length, u)
             if each and points is not None
@@ -221,9 +226,10 @@ class Parts:
             scales = np.asarray(noise.quantile(u[3])) / np.sqrt(ratios)
         chosen = tuple(kernels[i % len(kernels)] for i in range(number))
         alike = u[-1] if seasons else np.zeros(number)
-        return Parts(
+        made = Parts(
             chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms, alike, np.zeros(number)
         )
+        return replace(made, rates=rates_of(drift, u[-1]))
 
 
 _matrices: weakref.WeakKeyDictionary[Parts, Array] = weakref.WeakKeyDictionary()

@@ -10,6 +10,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
 from corrbandits._shell.numbers import counted
+from corrbandits.belief.vague.drift import drift_in, drift_in_words
 from corrbandits.belief.vague.known import Known, known, said, said_each
 from corrbandits.belief.vague.lent import fields_in, log_likelihoods
 from corrbandits.belief.vague.parts import Parts, names_of
@@ -44,6 +45,7 @@ class Prior:
         per_coordinate: bool = False,
         history: Any = None,
         fields: Any = None,
+        drift: Any = None,
         **quantities: Any,
     ) -> Prior:
         """Return what `Vague` was told; refuse what makes no sense. The quantities are those of `WORDS`."""
@@ -57,6 +59,12 @@ class Prior:
                 f"{distance}."
             )
         past, lent = seasons_in(history, number), fields_in(fields, 0 if points is None else points.shape[1])
+        change = drift_in(drift)
+        if past and change is not None:
+            raise ValueError(
+                "history must be left out with drift: its seasons have no times. Observe its rewards at their times "
+                "instead, or leave drift out."
+            )
         made = Parts.of(
             points,
             number=count,
@@ -69,6 +77,7 @@ class Prior:
             distance=distance,
             each=per_coordinate,
             seasons=bool(past),
+            drift=change,
         )
         relative = checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
         if lent:
@@ -82,7 +91,7 @@ class Prior:
             for name in WORDS
         }
         given |= {"kernel": None if kernel is None else names, "distance": distance, "parts": count}
-        more = {"per_coordinate": per_coordinate, "history": past, "fields": lent}
+        more = {"per_coordinate": per_coordinate, "history": past, "fields": lent, "drift": change}
         given |= {name: value for name, value in more.items() if value}
         return Prior(given, made, known("mean", quantities["mean"], positive=False), frozen(relative))
 
@@ -120,6 +129,8 @@ class Prior:
         if "fields" in self.given:
             number = len(self.given["fields"])
             told.append(counted(number, "other field"))
+        if "drift" in self.given:
+            told.append(drift_in_words(self.given["drift"]))
         apart = ", a length for each coordinate" if each and self.given["length"] is None else ""
         return f"told {', '.join(told) or 'nothing'}; {'the rest' if told else 'all'} is learnt{apart}"
 

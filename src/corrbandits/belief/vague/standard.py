@@ -39,6 +39,10 @@ class Standard:
 
     offset: float
     exponent: int
+    times: Array | None = None
+    """When these rewards were given, if mean rewards change: an arm is there once for each of its times."""
+
+    now: float = 0.0
 
     @property
     def unit(self) -> float:
@@ -81,11 +85,8 @@ class Standard:
     def of(tally: Tally, relative: Array) -> Standard:
         """Return what a tally says; `relative` are the arms' noise variances, up to a factor."""
         squares = tally.squares
-        if squares is None:
-            raise ValueError(
-                "a Vague belief learns the noise from how an arm's rewards differ, so that it must see each reward, "
-                "but it was given sums of several. Use observe(arms, rewards)."
-            )
+        refuse_sums(squares is not None)
+        assert squares is not None
         arms = np.flatnonzero(tally.counts)
         n = [int(count) for count in tally.counts[arms]]
         sums, total = [tally.exact[arm] for arm in arms.tolist()], sum(tally.exact.values())
@@ -108,6 +109,15 @@ class Standard:
         ]
         return Standard(
             arms, np.array(n, dtype=np.float64), np.array(averages, dtype=np.float64), sum(within), offset, exponent
+        )
+
+
+def refuse_sums(known: bool) -> None:
+    """Refuse rewards of which only sums are known."""
+    if not known:
+        raise ValueError(
+            "a Vague belief learns the noise from how an arm's rewards differ, so that it must see each reward, "
+            "but it was given sums of several. Use observe(arms, rewards)."
         )
 
 

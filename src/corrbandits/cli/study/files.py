@@ -42,8 +42,8 @@ def as_written(column: list[float]) -> list[int] | list[float]:
     return [int(x) for x in column] if all(x % 1 == 0 and abs(x) < LARGEST for x in column) else column
 
 
-def tell_from(study: Study, path: Path, *, as_json: bool) -> None:
-    """Tell the rewards of a file, all or none."""
+def tell_from(study: Study, path: Path, at: str | None, *, as_json: bool) -> None:
+    """Tell the rewards of a file, all or none; where it does not say when they were measured, it was then."""
     from corrbandits.study.setup import read_rewards
 
     found, now = read_rewards(path, needs="trial"), study.snapshot()
@@ -56,18 +56,18 @@ def tell_from(study: Study, path: Path, *, as_json: bool) -> None:
                 f"{path}, line {row.line}: trial {row.trial} is of {name!r}, but the row says {row.name!r:.60}. "
                 "Correct one of them. Nothing was recorded."
             )
-    rewards = [(row.trial or 0, row.reward) for row in found.rows]
+    rewards = [(row.trial or 0, row.reward, row.at or at) for row in found.rows]
     new = _recorded(study, path, found, lambda advanced: study.tell_all(rewards, advanced=advanced))
     _say_recorded(study.snapshot(), "told", path, found, new, as_json=as_json)
 
 
-def observe_from(study: Study, path: Path, key: str | None, *, as_json: bool) -> None:
+def observe_from(study: Study, path: Path, key: str | None, at: str | None, *, as_json: bool) -> None:
     """Add the rewards of a file, all or none; a row without a key is known by the file and its line."""
     from corrbandits.study.setup import read_rewards
 
     found, file = read_rewards(path, needs="name"), path.name if key is None else key
     found = replace(found, rows=[replace(row, key=row.key or f"{file}:{row.line}") for row in found.rows])
-    rewards = [(row.name or "", row.reward, row.key or "") for row in found.rows]
+    rewards = [(row.name or "", row.reward, row.key or "", row.at or at) for row in found.rows]
     new = _recorded(study, path, found, lambda advanced: study.observe_all(rewards, advanced=advanced))
     _say_recorded(study.snapshot(), "observed", path, found, new, as_json=as_json)
 

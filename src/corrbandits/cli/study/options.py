@@ -38,5 +38,13 @@ Sd = Annotated[str | None, typer.Option(help="How far off that may be; or a colu
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of the rule, such as a=3.3.", metavar="NAME=VALUE")
 ]
+At = Annotated[
+    str | None,
+    typer.Option(help="When it was measured: 2026-03-14, 2026-03-14T09:30; now if left out.", metavar="TIME"),
+]
+Drift = Annotated[
+    str | None,
+    typer.Option(help="Rewards change within about this time: 30d, 10d..60d, or unknown.", metavar="TIME|RANGE"),
+]
 Source = Annotated[Path | None, typer.Option("--from", help="Many rewards, from a CSV file.", metavar="FILE")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if there is one.")]

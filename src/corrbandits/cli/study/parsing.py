@@ -20,7 +20,7 @@ LONGEST_STEM = 60
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 _ARGUMENT = re.compile(
-    "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|per_axis|distance|alpha|policy|set|learn)`"
+    "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|per_axis|distance|alpha|policy|set|learn|drift)`"
 )
 
 _TWO = re.compile(rf"\s*(?P<low>{NUMBER.pattern})\s*(?:[,;:/-]|to|–|…)\s*(?P<high>{NUMBER.pattern})\s*", re.ASCII)
@@ -114,7 +114,7 @@ def trial_number(text: str) -> int:
     )
 
 
-def seconds(text: str) -> float:
+def seconds(text: str, what: str = "--timeout", such: str = "36h") -> float:
     """Return how many seconds a length of time has: 90s, 30min, 36h, 14d or 6w.
 
     >>> seconds("36h"), seconds("0.5d")
@@ -122,8 +122,25 @@ def seconds(text: str) -> float:
     """
     found = re.fullmatch(r"([\d.]+) ?(s|min|h|d|w)", text.strip(), re.ASCII)
     if found is None or not NUMBER.fullmatch(found[1]) or float(found[1]) == 0:
-        raise ValueError(f"--timeout must be a number above 0 and s, min, h, d or w, such as 36h, got {text!r:.60}.")
+        raise ValueError(f"{what} must be a number above 0 and s, min, h, d or w, such as {such}, got {text!r:.60}.")
     return float(found[1]) * UNITS[found[2]]
+
+
+def days(what: str, text: str | None) -> bool | float | tuple[float, float] | None:
+    """Return the time in which rewards change, in days: a length of time, a range, or True if it is not known.
+
+    >>> days("--drift", "6w"), days("--drift", "12h..30d"), days("--drift", "unknown")
+    (42.0, (0.5, 30.0), True)
+    """
+    if text is None or text.strip().lower() == "unknown":
+        return None if text is None else True
+    low, dots, high = text.partition("..")
+    ends = [seconds(part, what, "30d, 10d..60d or unknown") / UNITS["d"] for part in ([low, high] if dots else [low])]
+    if dots and not ends[0] < ends[1]:
+        raise ValueError(
+            f"the range of {what} must go from the shorter time to the longer, such as 10d..60d, got {text!r:.60}."
+        )
+    return (ends[0], ends[1]) if dots else ends[0]
 
 
 def parameters(texts: Sequence[str]) -> dict[str, float | bool]:

@@ -9,9 +9,23 @@ from typing import Annotated
 import typer
 
 from corrbandits._shell.numbers import counted
-from corrbandits.cli.study.options import Db, Goal, Json, Key, Mean, Name, Parameters, Replace, Rewards, Sd, Sheet
+from corrbandits.cli.study.options import (
+    Db,
+    Drift,
+    Goal,
+    Json,
+    Key,
+    Mean,
+    Name,
+    Parameters,
+    Replace,
+    Rewards,
+    Sd,
+    Sheet,
+)
 from corrbandits.cli.study.parsing import (
     database,
+    days,
     harmless,
     naming_options,
     number,
@@ -56,6 +70,7 @@ def create(
         Path | None,
         typer.Option(help="A CSV of earlier rewards: columns name, reward and, if several, season.", metavar="FILE"),
     ] = None,
+    drift: Drift = None,
     policy: Annotated[str | None, typer.Option(help="The rule that chooses, such as Thompson.")] = None,
     parameters: Parameters = None,
     goal: Annotated[Goal, typer.Option(help="Whether rewards should be large or small.")] = Goal.max,
@@ -73,6 +88,7 @@ def create(
     0 and 1, prior_successes and prior_failures, if known; others are kept as attributes. What you know of noise,
     length, mean and sd may be a number or a range, such as 100..400; what you leave out is learnt from the rewards.
     Arms that lie near each other are taken to be alike as far as the rewards show it; --kernel none if they cannot be.
+    With --drift rewards say less the longer ago they were measured (tell --at); without it they say as much for ever.
     The rule is the one that lost least in our measurements, unless --policy names another.
     """
     from corrbandits.study import Study, setup
@@ -94,7 +110,7 @@ def create(
                 for name, text in (("successes", successes), ("failures", failures))
             }
             _refuse_given(
-                {"--history": None if history is None else str(history)},
+                {"--history": None if history is None else str(history), "--drift": drift},
                 "rewards with Gaussian noise",
                 "--rewards bernoulli",
             )
@@ -114,6 +130,7 @@ def create(
                 prior_mean=told["--prior-mean"],
                 prior_sd=told["--prior-sd"],
                 history=None if history is None else setup.read_history(history, sheet.arms["name"]),
+                drift=days("--drift", drift),
             )
     with Study.create(
         database(db, create=True),
@@ -199,6 +216,7 @@ def copy(
     ] = None,
     prior_mean: Annotated[str | None, typer.Option(help="Another prior mean, of all arms.", metavar="NUMBER")] = None,
     prior_sd: Annotated[str | None, typer.Option(help="Another prior sd, of all arms.", metavar="NUMBER")] = None,
+    drift: Drift = None,
     learn: Annotated[
         list[str] | None, typer.Option(help="Learn it: mean, sd, length or noise; once for each.", metavar="WHAT")
     ] = None,
@@ -219,11 +237,12 @@ def copy(
     given = {"noise_sd": noise_sd, "prior_mean": prior_mean, "prior_sd": prior_sd}
     numbers = {key: number_or_none("--" + key.replace("_", "-"), text) for key, text in given.items()}
     lengths = [number("--length", text) for text in length or ()]
-    other = bool(lengths or learn) or any(value is not None for value in numbers.values())
+    other = bool(lengths or learn or drift) or any(value is not None for value in numbers.values())
     with opened(db, name) as study, naming_options():
         prior = study.snapshot().prior if other else None
         if prior is not None:
-            prior = setup.changed(prior, lengths=lengths, learn=learn or (), **numbers)
+            change = days("--drift", drift)
+            prior = setup.changed(prior, lengths=lengths, learn=learn or (), drift=change, **numbers)
         rule = None if rounds is None else setup.with_rounds(study.settings.policy, rounds)
         if policy is not None:
             rule = setup.policy_called(policy, parsed_parameters(parameters or ()), rounds)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corrbandits.cli.study.options import Db, Json, Key, Name, Number, Replace, Reward, Source
+from corrbandits.cli.study.options import At, Db, Json, Key, Name, Number, Replace, Reward, Source
 from corrbandits.cli.study.parsing import number, opened, quoted, refuse_place, trial_number
 from corrbandits.cli.study.printing import document, say, say_done, trials_table
 
@@ -71,14 +71,16 @@ def tell(
     arm: Annotated[
         str | None, typer.Option(help="The arm, in place of the trial, if one of its trials is open.", metavar="ARM")
     ] = None,
+    at: At = None,
     source: Source = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Tell the reward of a trial; the same again changes nothing.
 
-    A file has columns trial and reward, as ask --csv writes it; where a reward is empty there is none yet. Either all
-    its rewards are recorded or, if one is wrong, none; given again, it changes nothing.
+    A file has columns trial and reward, as ask --csv writes it, and perhaps at, when it was measured; where a reward
+    is empty there is none yet. Either all its rewards are recorded or, if one is wrong, none; given again, it changes
+    nothing.
     """
     words = [word for word in (trial, reward) if word is not None]
     if source is not None:
@@ -86,7 +88,7 @@ def tell(
         from corrbandits.cli.study.files import tell_from
 
         with opened(db, name) as study:
-            tell_from(study, source, as_json=as_json)
+            tell_from(study, source, at, as_json=as_json)
         return
     if len(words) != (2 if arm is None else 1):
         expected = "TRIAL REWARD" if arm is None else "--arm ARM REWARD"
@@ -102,7 +104,7 @@ def tell(
         if which is None:
             which = study.snapshot().open_trial(arm or "").number
         try:
-            new = study.tell_all({which: value})  # unlike `tell`, it says whether the reward was new
+            new = study.tell_all([(which, value, at)])  # unlike `tell`, it says whether the reward was new
             refused = None
         except BadRowError as error:
             refused = error.__cause__ or error
@@ -117,28 +119,30 @@ def observe(
     arm: Annotated[str | None, typer.Argument(help="The arm's name.", metavar="ARM")] = None,
     reward: Annotated[str | None, typer.Argument(help="The reward; decimals take a point.", metavar="REWARD")] = None,
     key: Key = None,
+    at: At = None,
     source: Source = None,
     db: Db = None,
     as_json: Json = False,
 ) -> None:
     """Add a reward that nobody had asked for.
 
-    A file has columns name, reward and perhaps key; a row without a key is known by the file's name, or --key, and its
-    line. Either all its rewards are recorded or, if one is wrong, none; given again, rows that are there count once.
+    A file has columns name, reward and perhaps key and at, when it was measured; a row without a key is known by the
+    file's name, or --key, and its line. Either all its rewards are recorded or, if one is wrong, none; given again,
+    rows that are there count once.
     """
     if source is not None:
         _refuse_words([word for word in (arm, reward) if word is not None])
         from corrbandits.cli.study.files import observe_from
 
         with opened(db, name) as study:
-            observe_from(study, source, key, as_json=as_json)
+            observe_from(study, source, key, at, as_json=as_json)
         return
     if arm is None or reward is None:
         raise ValueError(f"after the study must come ARM REWARD, or --from FILE, got {arm or 'nothing'}.")
     value = number("a reward", reward)
     with opened(db, name) as study:
         already = key is not None and key in study.snapshot().ledger.keys
-        trial = study.observe(arm, value, key=key)
+        trial = study.observe(arm, value, key=key, at=at)
         say_done(study.snapshot(), "observed", trial.number, already=already, as_json=as_json)
 
 

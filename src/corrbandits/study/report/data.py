@@ -71,9 +71,11 @@ def history(snapshot: Snapshot) -> list[Data]:
     """Return every trial, times as text in ISO 8601."""
     import pandas as pd
 
+    from corrbandits.study.exchange import TIMES
+
     rows = []
     for row in snapshot.history().to_dict("records"):
-        times = {key: None if pd.isna(row[key]) else row[key].isoformat() for key in ("asked", "told")}
+        times = {key: None if pd.isna(row[key]) else row[key].isoformat() for key in TIMES}
         rows.append({str(key): value for key, value in row.items()} | times)
     return rows
 

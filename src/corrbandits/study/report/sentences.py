@@ -142,8 +142,27 @@ def learnt_in_words(learnt: Learnt) -> str:
         said.append(f"share of single arms {_between(learnt.site)}")
     if learnt.seasons is not None:
         said.append(f"seasons correlate {_between(learnt.seasons)}")
+    if learnt.drift is not None:
+        said.append(change_in_words(learnt.drift))
     repeat = "" if learnt.repeated else ". Repeat an arm: noise and what is each arm's own look alike until then"
     return "; ".join(said) + repeat
+
+
+def change_in_words(drift: Interval, unit: str = "days") -> str:
+    """Return within what time rewards change, by default in days.
+
+    >>> change_in_words(Interval(41.0, 19.0, 88.0)), change_in_words(Interval(math.inf, 250.0, math.inf))
+    ('rewards change within about 41 (19 to 88) days', 'no change seen yet (if any, within 250 days or more)')
+    """
+    if drift.stated:
+        return f"rewards change within {number(drift.median, 4)} {unit} (stated)"
+    if math.isinf(drift.median):
+        return f"no change seen yet (if any, within {number(drift.low, 2)} {unit} or more)"
+    if math.isinf(drift.high):
+        return (
+            f"rewards change within about {number(drift.median, 2)} {unit} ({number(drift.low, 2)} or more, or never)"
+        )
+    return f"rewards change within about {_between(drift)} {unit}"
 
 
 def _between(interval: Interval) -> str:

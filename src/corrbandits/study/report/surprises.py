@@ -69,10 +69,13 @@ class Surprise:
 def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surprise]:
     """Return the arms whose average reward is more than `SURPRISING` deviations from what all else says, worst first.
 
-    With `arms`, only these are looked at, which takes less time. Of arms that are not jointly normal nothing is said.
+    With `arms`, only these are looked at, which takes less time. Of arms that are not jointly normal nothing is said,
+    nor where mean rewards change: an arm's average is then of no time.
     """
     kind = ledger.recipe.kind
     A = np.flatnonzero(ledger.tally.counts)
+    if ledger.recipe.changes:
+        return []
     if issubclass(kind, Vague):
         return _of_vague(ledger, A, arms)
     if not (A.size and issubclass(kind, GaussianBelief) and kind.jointly_gaussian):

@@ -34,8 +34,11 @@ def remarks(ledger: Ledger, name: str) -> tuple[str, ...]:
 def contradicted(ledger: Ledger) -> list[Contradiction]:
     """Return what the rewards contradict of what was stated, the worst first.
 
-    A few arms that surprise may have mistyped rewards, which say nothing of what was stated: they are left out.
+    A few arms that surprise may have mistyped rewards, which say nothing of what was stated: they are left out. Where
+    mean rewards change nothing is said: averages over time contradict what is true at each time.
     """
+    if ledger.recipe.changes:
+        return []
     apart, seen = {one.arm for one in surprises(ledger)}, int(np.count_nonzero(ledger.tally.counts))
     tally = ledger.tally
     if 0 < len(apart) < seen / 2:

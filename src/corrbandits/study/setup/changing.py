@@ -10,6 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits.belief import Belief, Vague
+from corrbandits.belief.vague.drift import Drift
 from corrbandits.kernels import Kernel, Scaled, Stationary, WithDeviations
 from corrbandits.study.setup.learning import told_less
 
@@ -22,21 +23,22 @@ def changed(
     prior_mean: float | None = None,
     prior_sd: float | None = None,
     learn: Sequence[str] = (),
+    drift: Drift = None,
 ) -> Belief:
     """Return a prior with another noise, length, mean or sd than it was made with; what is not given stays.
 
-    What is to be learnt is not taken for known any more: see `told_less`.
+    What is to be learnt is not taken for known any more: see `told_less`. `drift` is the time in which rewards change.
 
     >>> from corrbandits import Correlated, Exponential
     >>> prior = Correlated(mean=3.0, kernel=4 * Exponential(2.0), coordinates=[0.0, 1.0], noise_variance=1.0)
     >>> changed(prior, lengths=[5.0], noise_sd=0.5).in_words()
     'exponential kernel of length 5, mean 3 ± 2; noise ± 0.5'
     """
-    if learn:
+    if learn or drift is not None:
         prior = told_less(prior, learn)
     given, kind = prior.prior_arguments(), type(prior)
     if isinstance(prior, Vague):
-        told: dict[str, Any] = {"noise_sd": noise_sd, "mean": prior_mean, "sd": prior_sd}
+        told: dict[str, Any] = {"noise_sd": noise_sd, "mean": prior_mean, "sd": prior_sd, "drift": drift}
         if lengths:
             each = len(lengths) > 1 or given.get("per_coordinate", False)
             told |= {"length": list(lengths) if each else lengths[0], "per_coordinate": each}

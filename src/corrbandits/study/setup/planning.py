@@ -14,6 +14,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent, Vague
+from corrbandits.belief.vague.drift import Drift
 from corrbandits.belief.vague.known import Said
 from corrbandits.environments.landscapes import MOST_DENSE
 from corrbandits.kernels import KERNELS, Kernel, Scaled, WithDeviations
@@ -52,12 +53,13 @@ def plan(
     prior_mean: Said = None,
     prior_sd: Said = None,
     history: Any = None,
+    drift: Drift = None,
 ) -> Plan:
     """Return the prior of a study of these arms whose rewards have Gaussian noise, the rule, and remarks.
 
     `rounds` is how many rewards there will be in all, `per_axis` whether each axis has a length of its own, as it has
-    if there are several. `history` are earlier seasons, as `cb.Vague` takes them. Without a policy the recommended one
-    is taken.
+    if there are several. `history` are earlier seasons, and `drift` the days in which rewards change, as `cb.Vague`
+    takes them. Without a policy the recommended one is taken.
     """
     mean = _one("mean", sheet.prior_mean, prior_mean)
     sd = _one("sd", sheet.prior_sd, prior_sd)
@@ -67,12 +69,12 @@ def plan(
     related = kernel != UNRELATED and bool(sheet.axes)
     _refuse_of_places(sheet, lengths, distance or alpha, related=related, per_axis=per_axis)
     exact = _exact(noise_sd, mean, sd, lengths)
-    if exact is not None and history is None and (not related or (kernel is not None and lengths)):
+    if exact is not None and history is None and drift is None and (not related or (kernel is not None and lengths)):
         made = kernel_called(kernel, exact.lengths, distance, alpha, sheet.axes) if related and kernel else None
         prior = _prior(sheet, made, mean, sd, exact.noise_sd**2)
     else:
         _refuse_in_part(sheet, alpha, {"noise_sd": noise_sd, "prior_mean": mean, "prior_sd": sd})
-        told = {"mean": mean, "sd": sd, "noise_sd": noise_sd, "history": history}
+        told = {"mean": mean, "sd": sd, "noise_sd": noise_sd, "history": history, "drift": drift}
         each = per_axis or len(lengths) > 1
         prior = (
             _vague(sheet, kernel, lengths, distance, told, each=each) if related else Vague(arms=sheet.count, **told)

@@ -5,6 +5,7 @@ trial     the number of the trial, if rewards were asked for
 name      the arm; with a trial it must be that trial's
 reward    the reward; where it is empty there is none yet
 key       if nobody had asked for it: what it is known by, so that it counts once
+at        when it was measured, if that is known
 season    of a history: rewards of one season have a mean of their own; without it all are of one season
 """
 
@@ -33,6 +34,7 @@ class Reward:
     trial: int | None = None
     name: str | None = None
     key: str | None = None
+    at: str | None = None
 
 
 @final
@@ -58,7 +60,7 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
     rows, awaited = [], []
     for k, (line, text) in enumerate(rewards):
         trial, where = _entry(columns, "trial", k), f"{path}, line {line}"
-        known = {column: _entry(columns, column, k) for column in ("name", "key")}
+        known = {column: _entry(columns, column, k) for column in ("name", "key", "at")}
         if text.strip():
             number = _trial(trial, where) if needs == "trial" else None
             rows.append(Reward(line, finite_number(text, f"{where}: column {heading!r}"), number, **known))

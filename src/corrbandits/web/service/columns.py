@@ -77,7 +77,7 @@ def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[Integ
 
 def columns(ledger: Ledger, deciding: Belief | None = None) -> Data:
     """Return what is believed after the events of a ledger: a column each for mean, deviation, limit, count, chance."""
-    deciding = deciding_belief(ledger).after(ledger.number) if deciding is None else deciding
+    deciding = deciding_belief(ledger).after(ledger.clock()) if deciding is None else deciding
     goal, known = ledger.settings.goal, np.isfinite(deciding.variance)
     large = isinstance(deciding, Vague) and deciding.arms > MOST_LIMITED
     mean = deciding.mean if goal == "max" else deciding.mirror - deciding.mean

@@ -27,6 +27,9 @@ T = TypeVar("T")
 MOST_KEPT = 64_000_000
 """So many bytes of answers are kept."""
 
+FADING = 600
+"""Where mean rewards change, answers of the present are computed anew after so many seconds."""
+
 CODES = (400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 500, 503, 504)
 ERRORS: dict[int | str, dict[str, Any]] = {code: {"description": HTTPStatus(code).phrase} for code in CODES}
 """What any route may answer besides."""
@@ -150,7 +153,7 @@ async def read(
             return tag, None
         if what is None:
             return tag, packed(request, as_json(make(desk, now)), tag)
-        of = (desk.serial, *what) if fixed else (desk.serial, now.digest, *what)
+        of = (desk.serial, *what) if fixed else (desk.serial, now.digest, _moment(now), *what)
         return tag, packed(request, service.kept.get(of, lambda: make(desk, now)), tag)
 
     tag, found = await service.use(study, work, pool="slow" if slow else "quick")
@@ -165,6 +168,11 @@ def packed(request: Request, body: bytes, tag: str, kind: str = "application/jso
     return Response(body, 200, headers, media_type=kind)
 
 
+def _moment(now: Snapshot) -> int:
+    """Return the same number for as long as what is believed hardly changes while nothing happens."""
+    return int(now.at // FADING) if now.ledger.recipe.in_real_time else 0
+
+
 def _tag(desk: Desk, now: Snapshot, wanted: str, *, fixed: bool) -> str:
-    state = f"{now.ledger.created} of the past" if fixed else f"{now.ledger.sequence} {now.digest}"
+    state = f"{now.ledger.created} of the past" if fixed else f"{now.ledger.sequence} {now.digest} {_moment(now)}"
     return f'W/"{hashlib.sha256(f"{desk.number} {state} {wanted}".encode()).hexdigest()[:24]}"'

@@ -209,6 +209,7 @@ def _row(snapshot: Snapshot, number: int, entry: Entry) -> Data:
         "first_reward": None if math.isnan(entry.first) else entry.first,
         "asked": entry.asked,
         "told": entry.told,
+        "measured": entry.when,
         "asked_by": entry.asked_by,
         "told_by": entry.told_by,
     }

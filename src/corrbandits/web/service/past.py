@@ -81,7 +81,7 @@ def chosen(changes: list[int], most: int) -> list[int]:
 
 
 def _moment(ledger: Ledger) -> Data:
-    deciding = deciding_belief(ledger).after(ledger.number)
+    deciding = deciding_belief(ledger).after(ledger.clock())
     found = standing(deciding, ledger.settings.seed)
     data: Data = {"sequence": ledger.sequence, "t": ledger.time, "told": int(ledger.tally.counts.sum())}
     if found is None:
@@ -120,8 +120,9 @@ def _with_predictions(desk: Desk, snapshot: Snapshot, arm: int) -> list[Data]:
     told = {k: e["trial"] for k, e in events if e["event"] in ("told", "observed") and e["trial"] in ours}
     found: dict[int, Data | None] = {}
     for then in desk.ledgers(sorted(told)[-MOST_PREDICTED:]):
-        known = arm < then.arms.count
-        found[told[then.sequence]] = _prediction(then, deciding_belief(then), arm) if known else None
+        trial = told[then.sequence]
+        before = deciding_belief(then).after(then.clock(snapshot.ledger.entry(trial).when))
+        found[trial] = _prediction(then, before, arm) if arm < then.arms.count else None
     return [row | {"predicted": found.get(row["trial"])} for row in rows]
 
 

@@ -19,7 +19,15 @@ def _no_text(value: Any) -> Any:
     return value
 
 
-def _either(expected: Literal["an index from 0 or a name", "a number or a list of two"]) -> WrapValidator:
+Expected = Literal[
+    "an index from 0 or a name",
+    "a number or a list of two",
+    "a time such as 2026-03-14T09:30Z, or seconds since 1970",
+    "true, a number of days or a list of two",
+]
+
+
+def _either(expected: Expected) -> WrapValidator:
     """Say of what may be one thing or another both at once, not what each lacks."""
 
     def checked(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -37,6 +45,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Arm = Annotated[Annotated[Whole, Field(ge=0)] | Name, _either("an index from 0 or a name")]
 Range = Annotated[list[Number], Field(min_length=2, max_length=2)]
 Known = Annotated[Number | Range, _either("a number or a list of two")]
+At = Annotated[Number | Name, _either("a time such as 2026-03-14T09:30Z, or seconds since 1970")]
+Drift = Annotated[Literal[True] | Number | Range, _either("true, a number of days or a list of two")]
 Flag = Annotated[bool, Field(strict=True)]
 MOST_AT_ONCE = 1_000
 
@@ -57,11 +67,17 @@ class Asking(Taken):
     why: Flag = False
 
 
-class Telling(Taken):
-    """A reward; `check` to be told whether it surprises."""
+class Amending(Taken):
+    """Another reward; `check` to be told whether it surprises."""
 
     reward: Number
     check: Flag = False
+
+
+class Telling(Amending):
+    """A reward; `at` is when it was measured, by default now: ISO 8601, or seconds since 1970."""
+
+    at: At | None = None
 
 
 class Observing(Telling):
@@ -77,6 +93,9 @@ class Told(Taken):
     sd: Known | None = None
     length: Known | None = None
     noise_sd: Known | None = None
+    drift: Annotated[Drift, Field(description="the time in which rewards change, in days; true if unknown")] | None = (
+        None
+    )
 
 
 class Creating(Taken):
@@ -94,10 +113,10 @@ class Creating(Taken):
 
 
 class Many(Taken):
-    """Many rewards, all or none: each a trial, or an arm and a key."""
+    """Many rewards, all or none: each a trial, or an arm and a key; the last entry may be when it was measured."""
 
-    tell: Annotated[list[tuple[Whole, Number]], Field(max_length=1_000)] = []
-    observe: Annotated[list[tuple[Arm, Number, Name]], Field(max_length=1_000)] = []
+    tell: Annotated[list[tuple[Whole, Number] | tuple[Whole, Number, At]], Field(max_length=1_000)] = []
+    observe: Annotated[list[tuple[Arm, Number, Name] | tuple[Arm, Number, Name, At]], Field(max_length=1_000)] = []
 
 
 class SigningIn(Taken):

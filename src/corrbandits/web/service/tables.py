@@ -17,10 +17,11 @@ from corrbandits.study.settings import FORMAT
 Data = dict[str, Any]
 
 HISTORY = (
-    "trial", "arm", "name", "status", "reward", "first_reward", "asked", "told", "asked_by", "told_by",
+    "trial", "arm", "name", "status", "reward", "first_reward", "asked", "told", "measured", "asked_by",
+    "told_by",
 )  # fmt: skip
 EVENTS = ("sequence", "at", "by", "what", "trial", "arm", "name", "reward")
-TIMES = ("at", "asked", "told")
+TIMES = ("at", "asked", "told", "measured")
 
 
 def events(found: Sequence[Data], snapshot: Snapshot, kinds: frozenset[str] | None, *, first: int = 0) -> list[Data]:

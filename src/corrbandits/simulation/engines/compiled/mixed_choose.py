@@ -8,7 +8,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.compiled.cache import part
-from corrbandits.simulation.engines.compiled.choose import at_lattice
+from corrbandits.simulation.engines.compiled.choose import at_lattice, between
 from corrbandits.simulation.engines.compiled.mixed_state import Mixed, Told
 
 NEGLIGIBLE = 1e-12
@@ -91,15 +91,22 @@ def weigh_parts(b: Mixed, told: Told) -> None:
 
 
 @part
-def index_parts(b: Mixed, told: Told, doubt: float, log_n: Array, row: Array, out: Array) -> None:
-    """Write the mean of the parts' Gittins indices, and so many of their deviations."""
+def index_parts(
+    b: Mixed, told: Told, m: float, doubt: float, log_m: Array, table: Array, log_n: Array, row: Array, out: Array
+) -> None:
+    """Write the mean of the parts' Gittins indices, m decisions left, and so many of their deviations."""
     G, N = b.u.shape
     for i in range(N):
         out[i] = 0.0
         b.deviation[i] = 0.0
+    between(m, log_m, table, row)
+    ahead = 0.0
     for g in range(G):
         if b.weight[g] < NEGLIGIBLE:
             continue
+        if told.fades:  # no farther ahead than what is learnt lasts
+            between(min(m, told.lasting[g]), log_m, table, row)
+            ahead += b.weight[g] * min(doubt, told.doubt[g])
         beta, more, expected = under_part(b, told, g)
         for i in range(N):
             share = 1.0 - b.w[g, i]
@@ -113,5 +120,7 @@ def index_parts(b: Mixed, told: Told, doubt: float, log_n: Array, row: Array, ou
             continue
         for i in range(N):
             b.deviation[i] += b.weight[g] * (b.each[g, i] - out[i]) ** 2
+    if told.fades:
+        doubt = ahead
     for i in range(N):
         out[i] += doubt * math.sqrt(b.deviation[i])

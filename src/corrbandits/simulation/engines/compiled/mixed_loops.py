@@ -10,7 +10,7 @@ from corrbandits.policies import Gittins, Policy
 from corrbandits.policies.gittins.table import table
 from corrbandits.policies.horizon import doubts
 from corrbandits.simulation.engines.compiled.cache import compiled
-from corrbandits.simulation.engines.compiled.choose import between, first_limit, first_of_equals, largest_limit
+from corrbandits.simulation.engines.compiled.choose import first_limit, first_of_equals, largest_limit
 from corrbandits.simulation.engines.compiled.loops import Loop
 from corrbandits.simulation.engines.compiled.mixed_choose import index_parts, opening_arm, weigh_parts
 from corrbandits.simulation.engines.compiled.mixed_state import Mixed, Told, mixed_state
@@ -53,8 +53,7 @@ def indices_mixed(
         k = opening_arm(b, told)
         if k < 0:
             weigh_parts(b, told)
-            between(left[t], log_m, g, row)
-            index_parts(b, told, doubt[t], log_n, row, order.values)
+            index_parts(b, told, left[t], doubt[t], log_m, g, log_n, row, order.values)
             k = first_of_equals(order.values, b.variance, order.rank)
         else:
             steps.progress.initialisation += 1

@@ -12,7 +12,9 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Vague
+from corrbandits.belief.vague.drift import scales_of
 from corrbandits.belief.vague.opening import in_order
+from corrbandits.policies.horizon import doubts
 from corrbandits.simulation.engines.compiled.state import record
 
 BLOCK = 16
@@ -43,12 +45,18 @@ class Told(NamedTuple):
     relative: Array
     first: Integers  # the arms in the order of the opening
     again: Integers  # and once each was tried
+    fades: bool  # whether mean rewards change
+    phi: Array  # what is left of a correlation after one decision
+    lost: Array  # 1 - phi^2
+    lasting: Array  # after how many decisions that is little
+    doubt: Array  # `horizon.doubts` of these
 
 
 class Mixed(NamedTuple):
     """A mixture: one row per part."""
 
-    S: Array  # (G, N, N), its lower triangle
+    S: Array  # (G, N, N), its lower triangle; where mean rewards change, S - R over faded^2
+    R: Array  # (G, N, N), correlations, if mean rewards change
     h: Array  # (G, BLOCK, N): rows whose products are put off, and that of the streak
     c: Array  # (G, BLOCK), their factors
     d: Array  # (G, N), the diagonal now
@@ -59,6 +67,7 @@ class Mixed(NamedTuple):
     squares: Array
     log_determinant: Array
     held: Array  # h_k
+    faded: Array  # the product of phi since S and h were written
     weight: Array
     mu: Array  # (N,), of the mixture
     variance: Array
@@ -71,11 +80,12 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
     """Return a prior in a form that changes in place, and what was told."""
     parts, level, n = belief.parts, belief.level, belief.arms
     G, every = len(parts), np.arange(n)
-    S = np.array([parts.correlation(part, every, every) for part in range(G)])
+    R = np.array([parts.correlation(part, every, every) for part in range(G)])
     zeros = np.zeros((2, G, n))
     sums = np.zeros((6, G))
     state = Mixed(
-        S=S,
+        S=np.zeros(R.shape) if belief.changes else R,
+        R=R if belief.changes else np.zeros((0, 0, 0)),
         h=np.zeros((G, BLOCK, n)),
         c=np.zeros((G, BLOCK)),
         d=np.ones((G, n)),
@@ -86,6 +96,7 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         squares=sums[2],
         log_determinant=sums[3] - 2 * parts.log_prior,
         held=sums[4],
+        faded=np.ones(G),
         weight=sums[5],
         mu=np.zeros(n),
         variance=np.zeros(n),
@@ -104,5 +115,14 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         relative=belief.relative_variance,
         first=first,
         again=again,
+        **_fading(belief),
     )
     return state, told
+
+
+def _fading(belief: Vague) -> dict[str, Any]:
+    """Return what follows from how fast mean rewards change, a decision being one unit of time."""
+    rates = belief.parts.rates if belief.parts.rates is not None else np.zeros(len(belief.parts))
+    lasting = np.maximum(np.round(scales_of(rates)), 1.0)
+    fading = {"phi": np.exp(-rates), "lost": -np.expm1(-2 * rates), "lasting": lasting, "doubt": doubts(lasting)}
+    return {"fades": belief.changes, **fading}

@@ -211,7 +211,7 @@ async def live(request: Request, service: Serving, study: str) -> Response:
 
 
 def _columns(desk: Desk, now: Snapshot, at: int | None) -> dict[str, Any]:
-    if at is None or at == now.ledger.sequence:
+    if at is None or (at == now.ledger.sequence and not now.ledger.recipe.in_real_time):
         return columns.columns(now.ledger, now.deciding)
     if at > now.ledger.sequence:
         raise Problem(404, f"there is no event {at:,} yet; the study has {now.ledger.sequence:,}.")

@@ -10,11 +10,13 @@ from starlette.responses import Response
 
 from corrbandits.study import BadRowError, Study
 from corrbandits.study.gathering import Reward, Wanted
+from corrbandits.study.measured import measured_at
 from corrbandits.study.replica import key_of
+from corrbandits.study.replica import now as clock
 from corrbandits.web.service import documents, lots
 from corrbandits.web.service.common import Key, Service, Serving, answer, needs, person_of
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import Asked, Asking, Done, Many, Observing, Telling
+from corrbandits.web.service.shapes import Amending, Asked, Asking, Done, Many, Observing, Telling
 from corrbandits.web.service.shelf import Desk
 from corrbandits.web.service.walking import in_order, refuse_start
 
@@ -75,8 +77,9 @@ async def tell(request: Request, service: Serving, study: str, number: Number, t
     """Tell the reward of a trial; the same again changes nothing."""
     desk, by = await service.desk(study), person_of(request).name
     reward = await service.use(study, lambda one: one.teller.checked_reward(telling.reward))
+    measured = measured_at(telling.at, clock())
     try:
-        now = await lots.told(service, desk, Reward(number, reward, by))
+        now = await lots.told(service, desk, Reward(number, reward, by, measured))
     except ValueError as error:
         refused = error
         raise await service.use(study, lambda one: _refused(one.teller, number, refused)) from None
@@ -90,10 +93,10 @@ async def tell(request: Request, service: Serving, study: str, number: Number, t
 
 
 @routes.post("/trials/{number}/amend", response_model=Done)
-async def amend(request: Request, service: Serving, study: str, number: Number, telling: Telling) -> Response:
-    """Put another reward in place of a wrong one."""
+async def amend(request: Request, service: Serving, study: str, number: Number, amending: Amending) -> Response:
+    """Put another reward in place of a wrong one; when it was measured stays."""
     return await _changed(
-        request, service, study, number, "amended", lambda s: s.amend(number, telling.reward), telling
+        request, service, study, number, "amended", lambda s: s.amend(number, amending.reward), amending
     )
 
 
@@ -113,11 +116,12 @@ async def retract(request: Request, service: Serving, study: str, number: Number
 async def observe(request: Request, service: Serving, study: str, observing: Observing, key: Key = None) -> Response:
     """Add a reward that nobody had asked for."""
     own, by = key_of(key), person_of(request).name
+    measured = measured_at(observing.at, clock())
 
     def work(desk: Desk) -> dict[str, Any]:
         mine = desk.teller.signed(by)
         try:
-            trial = mine.observe(observing.arm, observing.reward, key=own)
+            trial = mine.observe(observing.arm, observing.reward, key=own, at=measured)
         except ValueError as error:
             raise _key_taken(mine, own, error) from None
         now = mine.snapshot(fresh=False)
@@ -154,7 +158,7 @@ async def _changed(
     number: int,
     did: str,
     act: Callable[[Study], None],
-    telling: Telling | None = None,
+    telling: Amending | None = None,
 ) -> Response:
     """Do something to a trial, and say how it stands then."""
     by = person_of(request).name

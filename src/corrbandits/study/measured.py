@@ -1,0 +1,55 @@
+"""When a reward was measured: what callers may say of it."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from corrbandits._core import checks
+
+AHEAD = 60.0
+"""Seconds that a time may lie in the future: clocks differ."""
+
+DAY = 86_400.0
+
+EXPECTED = "a time such as 2026-03-14, 2026-03-14T09:30 (here) or 2026-03-14T09:30+01:00"
+
+When = str | float | date | None
+"""ISO 8601, a date or a time, local where no zone is said; seconds since 1970; or nothing, for now."""
+
+
+def measured_at(at: When, now: float) -> float | None:
+    """Return when a reward was measured, in seconds since 1970; None if nothing was said, refused if it cannot be.
+
+    >>> measured_at("1970-01-02T00:00Z", now=1e9), measured_at(None, now=1e9)
+    (86400.0, None)
+    """
+    if at is None:
+        return None
+    seconds = _seconds(at)
+    if seconds < 0:
+        raise ValueError(f"a reward must have been measured in 1970 or later, got {at!s:.60}.")
+    if seconds > now + AHEAD:
+        here = datetime.fromtimestamp(now).astimezone().isoformat(" ", "seconds")
+        raise ValueError(f"a reward cannot have been measured in the future: it is {here}, got {at!s:.60}.")
+    return round(seconds, 3)
+
+
+def _seconds(at: Any) -> float:
+    """Return a time in seconds since 1970."""
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at.strip())
+        except ValueError:
+            raise ValueError(f"when a reward was measured must be {EXPECTED}, got {at!r:.60}.") from None
+    if isinstance(at, date) and not isinstance(at, datetime):
+        at = datetime(at.year, at.month, at.day)
+    if isinstance(at, datetime):
+        try:
+            return at.timestamp()
+        except (OverflowError, OSError, ValueError):
+            raise ValueError(f"when a reward was measured must be {EXPECTED}, got {at!s:.60}.") from None
+    try:
+        return checks.number("at", at)
+    except (TypeError, ValueError):
+        raise TypeError(f"when a reward was measured must be {EXPECTED}, got {at!r:.60}.") from None

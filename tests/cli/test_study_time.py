@@ -1,0 +1,93 @@
+"""When rewards were measured, and studies whose rewards change with time, from the shell."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import corrbandits as cb
+from tests.support.shell import CREATE, TOLD_NOTHING, default_database
+
+
+def days_ago(days):
+    return (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="seconds")
+
+
+def ages(tmp_path, name="meadow"):
+    """How many days ago each reward was measured, as the study has it."""
+    with cb.Study.open(default_database(tmp_path), name) as study:
+        now = study.snapshot()
+        return [round((now.at - entry.when) / 86_400, 2) for entry in now.ledger.trials if entry.when is not None]
+
+
+def test_when_a_reward_was_measured_is_told_with_it(ok, answer, tmp_path):
+    ok(*TOLD_NOTHING, "--drift", "30d")
+    ok("ask", "meadow", "-n", "2")
+    ok("tell", "meadow", "1", "31", "--at", days_ago(3))
+    ok("tell", "meadow", "2", "28")
+    ok("observe", "meadow", "p00", "25", "--at", days_ago(80))
+    ok("amend", "meadow", "1", "32")
+    assert ages(tmp_path) == [3.0, 0.0, 80.0]
+    rows = answer("history", "meadow")["trials"]
+    measured = [datetime.fromisoformat(row["measured"]) for row in rows]
+    assert [round((datetime.now(UTC) - when) / timedelta(days=1)) for when in measured] == [3, 0, 80]
+
+
+def test_files_have_a_column_for_it(ok, refused, tmp_path):
+    ok(*CREATE)
+    file = tmp_path / "rewards.csv"
+    file.write_text(f"name,reward,at\np00,31,{days_ago(4)}\np01,29,\n")
+    ok("observe", "meadow", "--from", "rewards.csv", "--at", days_ago(1))
+    ok("observe", "meadow", "--from", "rewards.csv")  # they are there
+    assert ages(tmp_path) == [4.0, 1.0]
+    ok("ask", "meadow", "-n", "2")
+    for wrong, why in (("soon", "must be a time such as"), ("2999-01-01", "in the future"), ("1950-01-01", "1970")):
+        file.write_text(f"trial,reward,at\n3,1,{days_ago(2)}\n4,2,{wrong}\n")
+        said = refused("tell", "meadow", "--from", "rewards.csv")
+        assert "rewards.csv, line 3: " in said
+        assert why in said
+        assert "Nothing was recorded" in said
+        assert why in refused("tell", "meadow", "3", "1", "--at", wrong)
+    assert ages(tmp_path) == [4.0, 1.0]
+    file.write_text(f"trial,reward,at\n3,1,{days_ago(2)}\n4,2,{days_ago(9)}\n")
+    ok("tell", "meadow", "--from", "rewards.csv")
+    assert ages(tmp_path) == [4.0, 1.0, 2.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "drift"), [("30d", 30.0), ("12h..6w", (0.5, 42.0)), ("unknown", True), ("90min", 0.0625)]
+)
+def test_what_is_said_of_the_change_is_told_the_prior_in_days(ok, tmp_path, said, drift):
+    assert "for as long as what was learnt lasts" in " ".join(ok(*TOLD_NOTHING, "--drift", said).split())
+    with cb.Study.open(default_database(tmp_path), "meadow") as study:
+        assert study.settings.prior.prior_arguments()["drift"] == drift
+
+
+@pytest.mark.parametrize("wrong", ["30", "d", "60d..10d", "10d-60d", "0d", "soon", "-3d"])
+def test_what_is_no_time_is_refused(refused, wrong):
+    assert "--drift" in refused(*TOLD_NOTHING, f"--drift={wrong}")
+
+
+def test_rewards_0_and_1_do_not_change(refused):
+    said = refused("create", "meadow", "--arms", "sites.csv", "--rewards", "bernoulli", "--drift", "30d")
+    assert "--drift must go with rewards with Gaussian noise" in said
+
+
+def test_show_says_what_was_learnt_of_it(ok):
+    ok(*TOLD_NOTHING, "--drift", "unknown")
+    for k, day in enumerate((90, 80, 70, 50, 40, 30, 20, 10, 1)):
+        ok("observe", "meadow", f"p{k % 4}{k % 3}", str(20 + k % 5), "--at", days_ago(day))
+    said = " ".join(ok("show", "meadow").split())
+    assert "told that rewards may change" in said
+    assert "rewards change within about" in said or "no change seen yet" in said
+
+
+def test_a_copy_of_a_study_may_change(ok, tmp_path):
+    ok(*CREATE)
+    ok("observe", "meadow", "p00", "31", "--at", days_ago(40))
+    ok("copy", "meadow", "moving", "--drift", "10d")
+    assert ages(tmp_path, "moving") == [40.0]
+    with cb.Study.open(default_database(tmp_path), "moving") as study:
+        told = study.settings.prior.prior_arguments()
+        assert (told["drift"], told["length"], told["mean"], told["sd"]) == (10.0, 300.0, 0.0, 20.0)
+        still = cb.Study.open(default_database(tmp_path), "meadow").belief
+        assert 0 < study.belief.mean[0] < 0.03 * still.mean[0]  # exp(-4) of it is left

@@ -23,7 +23,7 @@ reproduce: $(READY)  ## the paper's two figures and the table of their claims, i
 	@$(BIN)/corrbandits reproduce --out reproduction
 
 test: $(READY)  ## every test
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -q -rs -n 2 --dist worksteal
 
 check: $(READY)  ## style, types, layers
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -47,6 +47,7 @@ bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BENCH_BIN)/python -m benchmarks.studies $(filter-out --without-scale --again,$(BENCH))
 	@$(BENCH_BIN)/python -m benchmarks.untold $(filter-out --without-scale --again,$(BENCH))
 	@$(BENCH_BIN)/python -m benchmarks.service $(filter-out --without-scale --again,$(BENCH))
+	@$(BIN)/python -m benchmarks.page $(filter-out --without-scale --again,$(BENCH))
 
 lock: $(READY)  ## the lock files anew from pyproject.toml
 	@$(COMPILE) --group lock -o requirements-uv.lock

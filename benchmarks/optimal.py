@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.report import DOCS
+from benchmarks.report import DOCS, marked
 from benchmarks.timing import tell
 from corrbandits import UCL, CorrelatedUCL, GaussianBandit, Gittins, HorizonUCL, KnowledgeGradient, Policy, Thompson
 from corrbandits.arena.optimal import Optimum
@@ -116,9 +116,7 @@ def _share(mean: float, error: float, regret: float) -> str:
 
 def page(text: str, data: dict[str, Any]) -> str:
     """Return the documentation's page with its table made anew."""
-    begin, end = "<!-- optimum -->\n", "<!-- end of optimum -->\n"
-    before, rest = text.split(begin)
-    return f"{before}{begin}\n{table(data)}\n\n{end}{rest.split(end)[1]}"
+    return marked(text, "optimum", table(data))
 
 
 if __name__ == "__main__":

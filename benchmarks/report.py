@@ -125,10 +125,19 @@ def summary(data: dict[str, Any]) -> str:
 def page(text: str, data: dict[str, Any]) -> str:
     """Return the documentation's page with its figures between the marks made anew."""
     for mark, content in (("summary", summary(data)), ("table", markdown(data))):
-        begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
-        before, rest = text.split(begin)
-        text = f"{before}{begin}\n{content}\n{end}{rest.split(end)[1]}"
+        text = marked(text, mark, content)
     return text
+
+
+def marked(text: str, mark: str, content: str) -> str:
+    """Return a page with what stands between two marks made anew.
+
+    >>> marked("<!-- speed -->old<!-- end of speed -->", "speed", "new").split()
+    ['<!--', 'speed', '-->', 'new', '<!--', 'end', 'of', 'speed', '-->']
+    """
+    begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n\n{content.strip()}\n\n{end}{rest.split(end)[1]}"
 
 
 def save(data: dict[str, Any], directory: Path) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.report import DOCS, duration
+from benchmarks.report import DOCS, duration, marked
 from benchmarks.timing import load, machine, tell
 from corrbandits import CorrelatedUCL, Study
 from corrbandits.belief import Correlated
@@ -59,7 +59,7 @@ def main() -> None:
 @contextmanager
 def databases(directory: Path) -> Iterator[dict[str, Any]]:
     """Yield a function for each kind of database, which returns the address of a new one."""
-    from tests.support.databases import Server
+    from tests.support.postgres import Server
 
     server, made = Server(), iter(range(1_000))
 
@@ -229,9 +229,7 @@ def _pair(call: dict[str, float] | None) -> str:
 
 def page(text: str, data: dict[str, Any]) -> str:
     """Return the documentation's page with its table made anew."""
-    begin, end = "<!-- load -->\n", "<!-- end of load -->\n"
-    before, rest = text.split(begin)
-    return f"{before}{begin}\n{table(data)}\n\n{end}{rest.split(end)[1]}"
+    return marked(text, "load", table(data))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.report import DOCS, duration, number
+from benchmarks.report import DOCS, duration, marked, number
 from benchmarks.timing import Missing, load, machine, tell
 from corrbandits import CorrelatedUCL, Journal, Study
 from corrbandits.belief import Correlated
@@ -211,9 +211,7 @@ def table(data: dict[str, Any], what: str = "what, 100 arms") -> str:
 
 def page(text: str, data: dict[str, Any]) -> str:
     """Return the documentation's page with its table made anew."""
-    begin, end = "<!-- speed -->\n", "<!-- end of speed -->\n"
-    before, rest = text.split(begin)
-    return f"{before}{begin}\n{table(data)}\n\n{end}{rest.split(end)[1]}"
+    return marked(text, "speed", table(data))
 
 
 if __name__ == "__main__":

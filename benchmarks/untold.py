@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.report import DOCS
+from benchmarks.report import DOCS, marked
 from benchmarks.studies import EARLY, LATE, contest, ours, row, table
 from benchmarks.timing import load, machine, tell
 from corrbandits import Gittins, HorizonUCL, Vague, simulate
@@ -25,17 +25,6 @@ from corrbandits.environments import GaussianBandit, landscapes
 from corrbandits.policies import Policy
 
 PAGE, DATA = "performance.md", "told-nothing.json"
-BEGIN, END = "<!-- told nothing -->\n", "<!-- end of told nothing -->\n"
-NEXT = "## Many arms\n"
-SECTION = f"""## Told nothing
-
-A `Vague` belief is a mixture, and each of its parts costs what one correlated belief does. A decision is the choice and
-the update; step by step, after 200 rewards.
-
-{BEGIN}{END}
-Made by `python -m benchmarks.untold --out docs`.
-
-"""
 HORIZON, SEEN, OPEN = 1_000, 200, 4
 PER_PART = 2e-6
 """A compiled decision may take so many seconds for each part of the mixture."""
@@ -121,11 +110,8 @@ def step_by_step(side: int, *, decisions: int, waiting: int = 0) -> float:
 
 
 def page(text: str, data: dict[str, Any]) -> str:
-    """Return the documentation's page with its table made anew; the first time, with a section for it."""
-    if BEGIN not in text:
-        text = text.replace(NEXT, SECTION + NEXT)
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n{table(data, 'told nothing')}\n\n{END}{rest.split(END)[1]}"
+    """Return the documentation's page with its table made anew."""
+    return marked(text, "told nothing", table(data, "told nothing"))
 
 
 if __name__ == "__main__":

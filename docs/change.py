@@ -45,7 +45,6 @@ def played():
     for scale in SCALES:
         each = [lost(scale, path) for path in range(PATHS)]
         found[str(scale)] = {name: [round(one[name], 5) for one in each] for name in NAMES}
-        print(scale, {name: round(float(np.mean(values)), 3) for name, values in found[str(scale)].items()}, flush=True)
     return {"horizon": HORIZON, "paths": PATHS, "arms": len(WHERE), "lost": found}
 
 

@@ -50,7 +50,7 @@ def with_session(text: str) -> str:
     """Return the page on studies with what its commands print now, the last ones on a PostgreSQL of this moment."""
     sys.path[:0] = [str(HERE), str(HERE.parent)]
     import session
-    from tests.support.databases import Server
+    from tests.support.postgres import Server
 
     server = Server()
     try:

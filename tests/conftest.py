@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.databases import Server
+from tests.support.postgres import Server
 
 
 def pytest_configure() -> None:

@@ -25,7 +25,8 @@ import corrbandits as cb
 from corrbandits import Study
 from corrbandits.study.journal import JournalError
 from tests.study.test_journal_faults import become_unprivileged
-from tests.support.databases import NEWLY, Proxy, open_directory, together
+from tests.support.databases import NEWLY, together
+from tests.support.postgres import Proxy, open_directory
 
 WORKERS = 8
 TRIALS = {"file": 1_500, "postgres": 900}

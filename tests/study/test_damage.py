@@ -17,7 +17,8 @@ from corrbandits.study.journal import DamagedError, JournalError, Taken, files
 from corrbandits.study.journal.chain import digests
 from tests.study.test_journal_faults import become_unprivileged
 from tests.support import ROOT
-from tests.support.databases import NEWLY, open_directory, together
+from tests.support.databases import NEWLY, together
+from tests.support.postgres import open_directory
 from tests.support.shell import PROGRAM
 from tests.support.skeletons import MemoryJournal
 from tests.support.studies import related

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from corrbandits.study.journal import DamagedError, Journal, JournalError, JournalProtocol
 from corrbandits.study.journal.contract import JournalContract, QueueContract, check_pairs
 from corrbandits.study.journal.tables import VERSION
-from tests.support.databases import NEWLY, PASSWORD, append_some, create_and_enrol, noted, together, use_after_fork
+from tests.support.databases import NEWLY, append_some, create_and_enrol, noted, together, use_after_fork
+from tests.support.postgres import PASSWORD
 from tests.support.skeletons import MemoryJournal
 
 

@@ -18,7 +18,8 @@ import sqlalchemy as sa
 
 from corrbandits.study.journal import Journal, JournalError, Taken
 from tests.support import ROOT
-from tests.support.databases import Proxy, Server, open_directory, together, unprivileged
+from tests.support.databases import together
+from tests.support.postgres import Proxy, Server, open_directory, unprivileged
 
 LARGE = "x" * 200_000
 

@@ -296,3 +296,16 @@ def test_a_file_that_is_no_history_is_refused_with_the_reason(begin, tmp_path, m
     with pytest.raises(ValueError, match=words):
         Study.import_(begin.url, path)
     assert "other" not in Study.list(begin.url)
+
+
+def test_a_file_of_which_no_choice_could_be_made_is_refused(begin, tmp_path):
+    study = begin(prior=cb.Independent(noise_variance=1.0, arms=2), policy=cb.UCL())
+    study.observe(0, 1.5e308)
+    study.observe(1, 2.5)
+    path = tmp_path / "meadow.jsonl"
+    study.export(path)
+    head, *lines = path.read_text().splitlines()
+    plain = {name: value for name, value in json.loads(head).items() if name != "digest"}
+    path.write_text("\n".join([json.dumps(plain), *lines]).replace("2.5", "-1.5e308") + "\n")
+    with pytest.raises(ValueError, match="could not be compared"):
+        Study.import_(f"sqlite:///{tmp_path}/other.db", path)

@@ -309,12 +309,3 @@ def _one_by_one(mean: Array, S0: Array, A: Integers, D: Array, average: Array) -
         mean = mean + row / (d + row[k]) * (r - mean[k])
         S, _ = shrink_along(S, row, k, d)
     return mean, S
-
-
-def expected_excess(c: Array) -> Array:
-    """Return E[(Z - c)+] = phi(c) - c P(Z > c) for c >= 0, as phi(c) times what keeps its digits in the tail."""
-    from scipy.special import erfcx
-
-    c = np.minimum(c, 40.0)  # where it has long been 0 in doubles; the meeting of nearly parallel lines may be infinite
-    density = np.exp(-0.5 * c**2) / math.sqrt(2 * math.pi)
-    return np.asarray(density * (1 - c * math.sqrt(math.pi / 2) * erfcx(c / math.sqrt(2))))

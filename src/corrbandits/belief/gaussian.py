@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import ClassVar
 
@@ -9,9 +10,13 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
+from corrbandits._core.excess import better
 from corrbandits._core.gaussian import upper_quantile
 from corrbandits.belief.base import Belief, span, without_evidence
 from corrbandits.likelihood.marginal import log_density, seen
+
+SAME = 1e-6
+"""Of the largest deviation: where the difference of two arms has less, they are one and the same."""
 
 
 class GaussianBelief(Belief):
@@ -48,6 +53,24 @@ class GaussianBelief(Belief):
         arms = np.arange(self.arms) if arms is None else arms
         rows = np.array([self.covariance_with(int(arm))[arms] for arm in arms])
         return np.asarray((rows + rows.T) / 2)
+
+    def rivals(self, leader: int) -> tuple[Array, Array]:
+        """Return the probability that each arm is better than the leader, and by how much it is on average; exactly.
+
+        An arm's mean reward less the leader's is normal. So the probability that the leader is best lies between 1 less
+        the sum of the first and 1 less the largest, the expected loss of taking it between the largest of the second
+        and their sum.
+
+        >>> from corrbandits import Independent
+        >>> tail, excess = Independent(mean=[1.0, 0.0], variance=0.5, noise_variance=1.0).rivals(0)
+        >>> tail.round(4), excess.round(4)
+        (array([0.    , 0.1587]), array([0.    , 0.0833]))
+        """
+        variance = self.variance + self.variance[leader] - 2 * self.covariance_with(leader)
+        deviation = np.sqrt(np.maximum(variance, 0.0))
+        apart = deviation > SAME * math.sqrt(self.variance.max())
+        tail, excess = better(self.mean[leader] - self.mean, deviation, math.inf)
+        return np.where(apart, tail, 0.0), np.where(apart, excess, 0.0)
 
     def log_evidence(self) -> float:
         """Return the log marginal density of the averages seen so far, under the prior; see `evidence.log_evidence`."""

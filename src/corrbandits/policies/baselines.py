@@ -10,7 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.gaussian import expected_excess
+from corrbandits._core.excess import expected_excess
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.policies.base import LARGEST, IndexPolicy, Policy, best, gaussian
 

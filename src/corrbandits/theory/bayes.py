@@ -32,7 +32,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
-from corrbandits._core.gaussian import expected_excess
+from corrbandits._core.excess import expected_excess
 from corrbandits.belief import Belief
 from corrbandits.policies import CorrelatedUCL, Gittins, LimitPolicy, Policy
 from corrbandits.policies.gittins import index_in_deviations

@@ -53,6 +53,9 @@ def test_who_may_only_read_is_shown_nothing_to_write_with(guarded, visit):
     expect(page.get_by_label("What did you measure?")).to_have_count(0)
     expect(page.locator("#last")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("Change|Take back|Cannot"))).to_have_count(0)
+    page.goto(f"{server.url}/new")
+    expect(page.get_by_text("You may not begin a study here")).to_be_visible()
+    expect(page.get_by_role("button", name="Begin the study")).to_have_count(0)
 
 
 def test_next_leads_to_no_other_place(guarded, visit):

@@ -432,3 +432,13 @@ def test_what_is_wrong_with_what_sites_bring_is_said(visit):
         high.fill(larger)
         begin.click()
         expect(answer).to_contain_text(words)
+
+
+def test_without_a_list_what_is_known_is_printed(visit, server):
+    server.study("meadow", rewards=3)
+    page = visit("/s/meadow/")
+    expect(page.locator("#last")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("#last")).to_be_visible()
+    expect(page.locator("#next h2")).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)

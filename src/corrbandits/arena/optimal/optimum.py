@@ -25,7 +25,8 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.gaussian import condition, expected_excess
+from corrbandits._core.excess import expected_excess
+from corrbandits._core.gaussian import condition
 from corrbandits.arena.optimal.lines import Lines
 from corrbandits.arena.optimal.planes import Planes
 from corrbandits.belief import Correlated, Independent

@@ -255,6 +255,21 @@ class Vague(MixedBelief):
             return np.full(self.arms, np.inf)
         return self._state.units.squares(self._mixture.covariance_with(k))
 
+    def rivals(self, leader: int) -> tuple[Array, Array]:
+        """Return the probability that each arm is better than the leader, and by how much it is on average; exactly.
+
+        In the opening neither is known: nan.
+
+        >>> tail, excess = Vague(arms=2, noise_sd=1.0, sd=1.0, mean=0.0).rivals(0)
+        >>> tail, excess.round(4)
+        (array([0. , 0.5]), array([0.    , 0.5642]))
+        """
+        k = checks.arm(leader, self.arms)
+        if self.opening:
+            return np.full(self.arms, np.nan), np.full(self.arms, np.nan)
+        tail, excess = self._mixture.rivals(k)
+        return tail, np.asarray(self._state.units.unit * excess)
+
     def chances(self, level: float) -> Array:
         """Return the probability that each arm's mean reward is above a level; nan in the opening.
 

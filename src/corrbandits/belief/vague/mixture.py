@@ -15,7 +15,9 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.draws import covariance_root
+from corrbandits._core.excess import better
 from corrbandits._core.single_thread import one_thread
+from corrbandits.belief.gaussian import SAME
 from corrbandits.belief.vague.components import Components
 from corrbandits.belief.vague.factors import Factors
 from corrbandits.belief.vague.quantile import quantile
@@ -92,12 +94,25 @@ class Mixture:
 
     def covariance_with(self, arm: int) -> Array:
         """Return the covariance of one arm with every arm."""
+        centred = self.location - self.mean
+        rows = self.components.inflation * self._rows(arm)
+        return np.asarray(self.weights @ (rows + centred[:, arm][:, None] * centred))
+
+    def rivals(self, leader: int) -> tuple[Array, Array]:
+        """Return the probability that each arm is better than the leader, and by how much it is on average."""
+        squares = np.square(self.scale)
+        apart = np.sqrt(np.maximum(squares + squares[:, leader][:, None] - 2 * self._rows(leader), 0.0))
+        same = apart <= SAME * self.scale.max(axis=1)[:, None]
+        gap = self.location[:, leader][:, None] - self.location
+        tail, excess = better(np.where(same, 0.0, gap), np.where(same, 0.0, apart), self.components.freedom)
+        return self.weights @ tail, self.weights @ excess
+
+    def _rows(self, arm: int) -> Array:
+        """Return what takes the place of the covariance of one arm with every arm under each component, (C, N)."""
         of, share = self.components, self.factors.share
         rows = self.factors.rows(np.array([arm]))[of.part, 0]
         rows = rows + (of.beta_variance * share[of.part, arm])[:, None] * share[of.part]
-        rows *= (of.tau_squared * of.inflation)[:, None]
-        centred = self.location - self.mean
-        return np.asarray(self.weights @ (rows + centred[:, arm][:, None] * centred))
+        return np.asarray(rows * of.tau_squared[:, None])
 
     def draws(self, generator: np.random.Generator, number: int, arms: Integers | None = None) -> Array:
         """Return so many draws of arms, one per column: a component by its weight, its scale, and arms by these."""

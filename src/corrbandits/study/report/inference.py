@@ -1,40 +1,25 @@
-"""What a study has found: the best arm so far, what it would cost to stop now, and whether the noise is as stated.
-
-draws    (m, n)   mean rewards drawn from the posterior, of the m arms that may be best
-loss     (n,)     how much the best of a draw is above the arm we would settle for
-"""
+"""What a study has found: the best arm so far, what it would cost to stop now, and whether the noise is as stated."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array, Integers
-from corrbandits._core.draws import covariance_root
-from corrbandits._core.gaussian import expected_excess
+from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief, GaussianBelief, Vague
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
+from corrbandits.study.report.rivals import DRAWS, Judgement, judged
 from corrbandits.study.settings import Goal
 
 if TYPE_CHECKING:
     from corrbandits.study.snapshot import Snapshot
-
-DRAWS = 4_096
-NEGLECTED = 1e-6
-"""Arms that together are the best with less than this probability, and add less than this share of a deviation to the
-loss, are not drawn."""
-
-MOST_DRAWN = 5_000
-TIED = 1e-6
-"""Of the largest deviation: mean rewards that differ by less are the same."""
 
 SUSPICIOUS = 1e-3
 
@@ -46,7 +31,8 @@ class Best:
 
     `probability` is that of no arm being better, `expected_loss` how far its mean reward lies behind the best arm's on
     average, both over draws from the posterior, with their standard errors. While nothing is known of some arm the
-    loss is infinite and the probability unknown (NaN).
+    loss is infinite and the probability unknown (NaN). `approximate` says that so many arms may be the best that only
+    the likeliest were drawn: the others make the probability smaller, and the loss larger.
     """
 
     arm: int
@@ -58,11 +44,12 @@ class Best:
     expected_loss: float
     expected_loss_error: float
     draws: int = DRAWS
+    approximate: bool = False
 
     def enough(self, loss: float) -> bool:
-        """Return whether to stop: the expected loss, and two standard errors more, is at most this."""
+        """Return whether to stop: the expected loss, and two standard errors more, is at most this; never by a part."""
         most = checks.number("loss", loss, least=0)
-        return self.expected_loss + 2 * self.expected_loss_error <= most
+        return not self.approximate and self.expected_loss + 2 * self.expected_loss_error <= most
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: how sure it is, and what stopping would cost."""
@@ -84,13 +71,23 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     if not known.any():
         raise ValueError("nothing is known of any arm yet, so none is the best. Tell or observe a reward first.")
     leader = int(np.where(known, belief.mean, -np.inf).argmax())
-    found = (math.nan, math.nan, math.inf, math.inf)
+    found = Judgement(math.nan, math.nan, math.inf, math.inf)
     if known.all():
         with one_thread():
-            found = _judged(belief, leader, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
+            found = judged(belief, leader, np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,))))
     mean = float(belief.mean[leader])
     value = mean if goal == "max" else belief.mirror - mean
-    return Best(leader, arms.name(leader), value, math.sqrt(belief.variance[leader]), *found)
+    return Best(
+        arm=leader,
+        name=arms.name(leader),
+        mean=value,
+        deviation=math.sqrt(belief.variance[leader]),
+        probability=found.probability,
+        probability_error=found.probability_error,
+        expected_loss=found.loss,
+        expected_loss_error=found.loss_error,
+        approximate=found.approximate,
+    )
 
 
 def earlier_in_words(belief: Belief, arms: Arms) -> str | None:
@@ -135,75 +132,6 @@ def stopping(snapshot: Snapshot, loss: float | None) -> Stopping:
     said = doubts(snapshot.ledger, snapshot.name)
     enough = None if most is None else found is not None and found.enough(most) and not said
     return Stopping(found, why, most, enough, said, remarks(snapshot.ledger, snapshot.name))
-
-
-def _judged(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[float, float, float, float]:
-    """Return the probability and the loss with their errors; where draws see too little, what is known exactly."""
-    wins, losses = 0, []
-    scale = math.sqrt(belief.variance.max())
-    for draws, place in _drawn(belief, leader, rng):
-        loss = draws.max(axis=0) - draws[place]
-        wins += int(np.count_nonzero(loss <= TIED * scale))  # arms that are one and the same differ by rounding
-        losses.append(loss)
-    loss, share = np.concatenate(losses), wins / DRAWS
-    mean, error = float(loss.mean()), float(loss.std(ddof=1) / math.sqrt(DRAWS))
-    if _jointly_gaussian(belief):
-        tail, excess = _rivals(belief, leader)
-        share = min(max(share, 1 - float(tail.sum())), 1 - float(tail.max()))
-        least, most = float(excess.max()), float(excess.sum())
-        mean, error = min(max(mean, least), most), error if error > 0 else most - least
-    return share, math.sqrt(share * (1 - share) / DRAWS), mean, error
-
-
-def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> Iterator[tuple[Array, int]]:
-    """Yield draws of the arms that may be best, some columns at a time, and the row of the leader."""
-    if not _jointly_gaussian(belief):
-        yield belief.draws(rng, DRAWS), leader
-        return
-    arms = contenders(belief, leader)
-    if arms.size > MOST_DRAWN:
-        raise ValueError(
-            f"so little is known that {arms.size:,} arms may be the best; the chance and the loss are computed for up "
-            f"to {MOST_DRAWN:,}. Tell more rewards first."
-        )
-    mean, place = belief.mean[arms], int(np.searchsorted(arms, leader))
-    deviation = np.sqrt(belief.variance[arms])[:, None]
-    root = None if belief.independent else covariance_root(belief.covariance_of(arms))
-    for _ in range(0, DRAWS, 512):
-        normals = rng.standard_normal((arms.size, 512))
-        yield mean[:, None] + (deviation * normals if root is None else root @ normals), place
-
-
-def _jointly_gaussian(belief: Belief) -> TypeGuard[GaussianBelief]:
-    return isinstance(belief, GaussianBelief) and belief.jointly_gaussian
-
-
-def contenders(belief: GaussianBelief, leader: int) -> Integers:
-    """Return the arms, in order, that may be better than the leader; what the others could add is neglected."""
-    tail, excess = _rivals(belief, leader)
-    order = np.argsort(tail, kind="stable")
-    few = np.cumsum(tail[order]) <= NEGLECTED
-    little = np.cumsum(excess[order]) <= NEGLECTED * math.sqrt(belief.variance.max())
-    return np.union1d(order[~(few & little)], [leader])
-
-
-def _rivals(belief: GaussianBelief, leader: int) -> tuple[Array, Array]:
-    """Return the probability that each arm is better than the leader, and by how much it is on average; exactly.
-
-    An arm's mean reward less the leader's is normal with mean -gap <= 0. So the probability that the leader is best
-    lies between 1 less the sum of the first and 1 less the largest, the expected loss between the largest of the
-    second and their sum.
-    """
-    from scipy.special import ndtr
-
-    variance = belief.variance + belief.variance[leader] - 2 * belief.covariance_with(leader)
-    deviation, gap = np.sqrt(np.maximum(variance, 0.0)), belief.mean[leader] - belief.mean
-    apart = deviation > TIED * math.sqrt(belief.variance.max())
-    apart[leader] = False
-    tail, excess = np.zeros(belief.arms), np.zeros(belief.arms)
-    z = gap[apart] / deviation[apart]
-    tail[apart], excess[apart] = ndtr(-z), deviation[apart] * expected_excess(z)
-    return tail, excess
 
 
 @final

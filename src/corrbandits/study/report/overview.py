@@ -238,10 +238,12 @@ def best_in_words(best: Best | None, *, rewards: bool = True) -> str:
     if math.isnan(best.probability):
         return f"{level}; how sure that is cannot be said while nothing is known of some arms"
     least = NEGLIGIBLE * best.deviation
-    loss, error = (x if x > least else 0.0 for x in (best.expected_loss, best.expected_loss_error))
+    loss, error = (0.0 if x <= least else x for x in (best.expected_loss, best.expected_loss_error))
+    most, more = ("at most ", " or more") if best.approximate else ("", "")
     return (
-        f"{level}; the best of all with probability {best.probability:.3f} ± {best.probability_error:.3f}; to stop now "
-        f"would cost {number(loss)} ± {number(error, 1)} per trial on average"
+        f"{level}; the best of all with probability {most}{best.probability:.3f} ± {best.probability_error:.3f}; to "
+        f"stop now would cost {number(loss)} ± {number(error, 1)}{more} per trial on average"
+        + ("; so many arms may be the best that only the likeliest were compared" if best.approximate else "")
     )
 
 

@@ -13,7 +13,6 @@ from corrbandits.belief import Belief, GaussianBelief, Vague
 from corrbandits.study import Snapshot
 from corrbandits.study.choosing import deciding_belief
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.report.warnings import doubts
 from corrbandits.web.service import documents
 from corrbandits.web.service.columns import MOST_EXACT, standing, worth
 from corrbandits.web.service.kept import Kept
@@ -33,32 +32,15 @@ NEW = ("told", "observed")
 
 
 def best(snapshot: Snapshot, stop_loss: float | None) -> Data:
-    """Return the best arm, how sure that is, and whether to stop; of many arms, from fewer draws."""
-    if snapshot.arms.count <= MOST_EXACT or not isinstance(snapshot.deciding, Vague):
-        from corrbandits.study.report.data import stopping
+    """Return the best arm, how sure that is, and whether to stop; or why there is none."""
+    from corrbandits.study.report.data import stopping
 
-        try:
-            return stopping(snapshot, snapshot.stopping(stop_loss)) | {"approximate": False}
-        except ValueError as error:
-            return _no_best(snapshot, stop_loss, str(error))
-    found = standing(snapshot.deciding, snapshot.settings.seed)
-    if found is None:
-        return _no_best(snapshot, stop_loss, "arms cannot be compared yet: tell more rewards first.")
-    p, draws = float(found.chance[found.leader]), 1024
-    mean = found.mean if snapshot.settings.goal == "max" else snapshot.deciding.mirror - found.mean
-    one = {"arm": found.leader, "name": snapshot.arms.name(found.leader), "mean": mean, "deviation": found.deviation}
-    one |= {"probability": p, "probability_error": math.sqrt(p * (1 - p) / draws)}
-    one |= {"expected_loss": found.loss, "expected_loss_error": found.loss_error, "draws": draws}
-    said = list(doubts(snapshot.ledger, snapshot.name)) if snapshot.arms.count <= documents.MOST_JUDGED else []
-    most = None if stop_loss is None else found.loss + 2 * found.loss_error <= stop_loss and not said
-    rest = {"reason": None, "stop_loss": stop_loss, "enough": most, "warnings": said, "approximate": True}
-    return {"study": snapshot.name, "best": one, **rest}
-
-
-def _no_best(snapshot: Snapshot, stop_loss: float | None, why: str) -> Data:
-    enough = None if stop_loss is None else False
-    rest: Data = {"reason": why, "stop_loss": stop_loss, "enough": enough, "warnings": [], "approximate": False}
-    return {"study": snapshot.name, "best": None, **rest}
+    try:
+        return stopping(snapshot, snapshot.stopping(stop_loss))
+    except ValueError as error:
+        enough = None if stop_loss is None else False
+        rest: Data = {"reason": str(error), "stop_loss": stop_loss, "enough": enough, "warnings": []}
+        return {"study": snapshot.name, "best": None, **rest}
 
 
 def progress(desk: Desk, snapshot: Snapshot, kept: Kept) -> Data:

@@ -65,10 +65,11 @@ const COLUMNS = ["names", "mean", "deviation", "limit", "counts", "chance"];
 
 /** Read what has a value for each arm, page by page. Put together anew: what `get` gave is given out again. */
 export async function columns(path) {
-  const page = (offset) => get(`${path}${path.includes("?") ? "&" : "?"}offset=${offset}&limit=${PAGE}`);
-  const first = await page(0);
+  const page = (from, offset) => get(`${from}${from.includes("?") ? "&" : "?"}offset=${offset}&limit=${PAGE}`);
+  const first = await page(path, 0);
   const pages = [first];
-  for (let offset = PAGE; offset < (first.count ?? first.arms); offset += PAGE) pages.push(await page(offset));
+  const moment = path.includes("/belief?") && !path.includes("at=") ? `${path}&at=${first.sequence}` : path; // of one moment all
+  for (let offset = PAGE; offset < (first.count ?? first.arms); offset += PAGE) pages.push(await page(moment, offset));
   const whole = { ...first };
   if (pages.length === 1) return whole;
   for (const name of COLUMNS) if (first[name]) whole[name] = pages.flatMap((one) => one[name]);

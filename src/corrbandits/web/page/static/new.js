@@ -1,6 +1,6 @@
 // A new study: from a file as people have it, with a look at it before anything is created.
 
-import { Trouble, at, key, post } from "./api.js";
+import { Trouble, at, key, post, root } from "./api.js";
 import { LEVELS, colours, levels } from "./colour.js";
 import { $, h, s, say, show, table } from "./dom.js";
 import { ways } from "./entry.js";
@@ -174,4 +174,4 @@ for (const id of ["low", "high"]) $(id).addEventListener("input", clear); // not
 form.addEventListener("change", plausible);
 form.addEventListener("submit", create);
 plausible();
-me().then((person) => { if (person.role !== "manage") show($("answer"), h("p.bad", "You may look and measure here, but not begin a study: ask whoever runs the server.")); });
+me().then((person) => { if (person.role !== "manage") form.replaceChildren(h("div.notice.warn", h("p", "You may not begin a study here: ask whoever runs the server."), h("p", h("a", { href: `${root}/` }, "All studies")))); });

@@ -16,9 +16,9 @@
                      noise_variance (the truth's if left out). For rewards 0 and 1 also: successes, failures.
                      Or kind = "vague", a prior that learns what it is not told, with any of mean, sd, length,
                      noise_sd, site (a number that is known, or a 90 % interval such as [100, 400]), kernel (a name or
-                     several), relative_noise, distance, parts and drift (a number, an interval or true), as for `Vague`.
-                     On means that change, besides what a Gaussian prior has: kind = "drifting" with scale (one, or two between which it lies), kind =
-                     "windowed" with window, kind = "discounted" with factor
+                     several), relative_noise, distance, parts and drift (a number, an interval or true), as for
+                     `Vague`. On means that change, besides what a Gaussian prior has: kind = "drifting" with scale
+                     (one, or two between which it lies), kind = "windowed" with window, kind = "discounted" with factor
     [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
                      if left out); without a rule, the recommended one for that prior and the run's horizon
     [run]            horizon, runs (100 if left out), seed (0 if left out)

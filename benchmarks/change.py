@@ -3,8 +3,8 @@
     python -m benchmarks.change
     python -m benchmarks.change --quick
 
-A row is a rule on 100 correlated or independent arms. Both beliefs play the same drifting means; the target is a
-drifting step within 3 times the stationary one.
+A row is a rule on 100 correlated or independent arms, or on such of which nothing is told. Both beliefs play the same
+drifting means; the target is a drifting step within 3 times the stationary one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from corrbandits import (
     Exponential,
     Gittins,
     Independent,
+    Vague,
     landscapes,
     series,
     simulate,
@@ -35,14 +36,20 @@ TARGET = 3.0
 """A drifting step takes at most so many times a stationary one."""
 
 
-def players(horizon: int) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name of each row, its rule and its prior."""
+def players(horizon: int) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Yield the name of each row, its rule, its stationary belief and the drifting one."""
     given = {"kernel": 10 * Exponential(3.0), "coordinates": landscapes.grid(10, 10), "noise_variance": 10.0}
     correlated, independent = Correlated(**given), Independent(variance=10.0, noise_variance=10.0, arms=100)
-    yield "UCL, correlated", UCL(), correlated
-    yield "CorrelatedUCL, correlated", CorrelatedUCL(), correlated
-    yield "Gittins, correlated", Gittins(horizon), correlated
-    yield "UCL, independent", UCL(), independent
+    rows = {
+        "UCL, correlated": (UCL(), correlated),
+        "CorrelatedUCL, correlated": (CorrelatedUCL(), correlated),
+        "Gittins, correlated": (Gittins(horizon), correlated),
+        "UCL, independent": (UCL(), independent),
+    }
+    for name, (policy, prior) in rows.items():
+        yield name, policy, prior, Drifting(prior=prior, scale=SCALE)
+    where = landscapes.grid(10, 10)
+    yield "Gittins, told nothing", Gittins(horizon), Vague(coordinates=where), Vague(coordinates=where, drift=True)
 
 
 def contestant(name: str, policy: Any, belief: Any, bandit: ChangingBandit) -> Contestant:
@@ -61,10 +68,10 @@ def main() -> None:
     kernel, where = 10 * Exponential(3.0), landscapes.grid(10, 10)
     bandit = series.drift(kernel, where, steps=horizon, scale=SCALE, noise_variance=10.0, seed=0)
     print(f"{'':28}{'stationary':>12}{'drifting':>12}{'ratio':>8}  (at most {TARGET:g})")
-    for name, policy, prior in players(horizon):
+    for name, policy, stationary, drifting in players(horizon):
         pair = [
-            contestant("stationary", policy, prior, bandit),
-            contestant("drifting", policy, Drifting(prior=prior, scale=SCALE), bandit),
+            contestant("stationary", policy, stationary, bandit),
+            contestant("drifting", policy, drifting, bandit),
         ]
         best = contest(pair, bandit.path[:0, 0].astype(int), rounds)
         still, moving = best["stationary"], best["drifting"]

@@ -61,7 +61,9 @@ def vague(**told):
     return cb.Vague(coordinates=WHERE, parts=4, **told)
 
 
-@pytest.mark.parametrize("told", [{}, {"mean": 0.0, "sd": (0.5, 2.0), "length": 2.0, "noise_sd": 1.0}], ids=str)
+@pytest.mark.parametrize(
+    "told", [{}, {"mean": 0.0, "sd": (0.5, 2.0), "length": 2.0, "noise_sd": 1.0}, {"drift": True}], ids=str
+)
 def test_using_a_belief_told_little_does_not_change_its_fingerprint(told):
     belief, before = vague(**told), fingerprint(vague(**told))
     seen = belief.observe([0, 1, 5, 2, 2], [1.0, 0.0, 2.0, 3.0, 2.5])
@@ -122,6 +124,11 @@ DIFFERENT = [
     vague().observe(0, 0.0),
     cb.Vague(coordinates=WHERE, parts=5),
     cb.Vague(arms=6, parts=4),
+    vague(drift=True),
+    vague(drift=5.0),
+    vague(drift=(5.0, 6.0)),
+    vague(drift=5.0).observe(0, 0.0),
+    vague(drift=5.0).after(2.0).observe(0, 0.0),
     cb.Gittins(),
     cb.Gittins(20),
     cb.HorizonUCL(20),

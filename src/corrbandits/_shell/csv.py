@@ -221,11 +221,13 @@ def _without_blank_columns(rows: list[Row]) -> list[Row]:
 
 
 def _check_header(header: list[str], where: str) -> None:
+    known: set[str] = set()
     for k, name in enumerate(header):
         if not name:
             raise ValueError(f"{where}: expected a name for column {k + 1}, but it is empty. Name or remove it.")
-        if name in header[:k]:
+        if name in known:
             raise ValueError(f"{where}: expected different names, but two columns are called {name!r}. Rename one.")
+        known.add(name)
 
 
 def with_points(columns: Columns, heading: str, path: str | os.PathLike[str]) -> Column:

@@ -126,7 +126,9 @@ def _with_notes(message: str, error: BaseException) -> str:
 def _code(error: Exception) -> int:
     """Return the exit code of an error."""
     journal = sys.modules.get("corrbandits.study.journal")  # if nobody has loaded it, the error is not its own
-    return UNREACHED if journal is not None and isinstance(error, journal.JournalError) else 2
+    if journal is None or isinstance(error, ValueError):  # also where a file that is no database was named
+        return 2
+    return UNREACHED if isinstance(error, journal.JournalError) else 2
 
 
 def _end(message: str, code: int) -> NoReturn:

@@ -28,6 +28,10 @@ def parsed(text: str) -> Data:
         raise ValueError(f"a JSON object was expected, got this: {text!r:.60} ({error}).") from None
 
 
+class RepeatedError(ValueError):
+    """Something is said twice."""
+
+
 def refuse_repeats(text: str) -> None:
     """Refuse a line of JSON that says something twice: which of them counts, each reader decides for itself.
 
@@ -40,7 +44,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> Data:
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = next(name for k, (name, _) in enumerate(pairs) if name in dict(pairs[:k]))
-        raise ValueError(f"each name must come once, got {repeated!r:.40} twice.")
+        raise RepeatedError(f"each name must come once, got {repeated!r:.40} twice.")
     return found
 
 

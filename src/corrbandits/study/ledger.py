@@ -247,20 +247,33 @@ class Ledger:
         _refuse_another_time(trial, entry, measured)
         return []
 
-    def amending(self, trial: int, reward: float) -> list[Data]:
-        """Return the event of another reward in place of a wrong one."""
+    def amending(self, trial: int, reward: float, was: float | None = None) -> list[Data]:
+        """Return the event of another reward in place of a wrong one, if that is still the one it `was`."""
         entry = self._rewarded(trial, "amended", "tell its reward")
-        return [] if reward == entry.reward else [{"event": "amended", "trial": trial, "reward": reward}]
+        if reward == entry.reward:
+            return []
+        self._refuse_another(trial, was)
+        return [{"event": "amended", "trial": trial, "reward": reward}]
 
-    def retracting(self, trial: int) -> list[Data]:
-        """Return the event that takes an observation back."""
+    def retracting(self, trial: int, was: float | None = None) -> list[Data]:
+        """Return the event that takes an observation back, if that is still the one it `was`."""
         status = self.entry(trial).status
         if status == "retracted":
             return []
         if status == "cancelled":
             raise ValueError(f"only a reward can be retracted, but trial {trial} was cancelled and has none.")
         self._rewarded(trial, "retracted", "cancel it")
+        self._refuse_another(trial, was)
         return [{"event": "retracted", "trial": trial}]
+
+    def _refuse_another(self, trial: int, was: float | None) -> None:
+        """Refuse to change a reward that is another by now than who changes it has seen."""
+        now = self.entry(trial).reward
+        if was is not None and was != now:
+            raise ValueError(
+                f"trial {trial} was to be changed from {was:g}, but its reward is {now:g} by now. See who entered it, "
+                "then change it again."
+            )
 
     def cancelling(self, trial: int) -> list[Data]:
         """Return the event that gives a trial up."""

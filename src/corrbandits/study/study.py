@@ -229,14 +229,17 @@ class Study(Reading):
         """Give a trial up: its reward is awaited no longer."""
         self._replica.record(lambda ledger: ledger.cancelling(ledger.number_of(trial)), self.by)
 
-    def amend(self, trial: Trial | int, reward: float) -> None:
-        """Replace a wrong reward by another. The wrong one stays in the journal."""
-        value = self.checked_reward(reward)
-        self._replica.record(lambda ledger: ledger.amending(ledger.number_of(trial), value), self.by)
+    def amend(self, trial: Trial | int, reward: float, *, was: float | None = None) -> None:
+        """Replace a wrong reward by another. The wrong one stays in the journal.
 
-    def retract(self, trial: Trial | int) -> None:
-        """Take an observation back, as if it had never been made. It stays in the journal."""
-        self._replica.record(lambda ledger: ledger.retracting(ledger.number_of(trial)), self.by)
+        With `was`, only if that is the reward now: refused if somebody else has changed it meanwhile.
+        """
+        value = self.checked_reward(reward)
+        self._replica.record(lambda ledger: ledger.amending(ledger.number_of(trial), value, was), self.by)
+
+    def retract(self, trial: Trial | int, *, was: float | None = None) -> None:
+        """Take an observation back, as if it had never been made. It stays in the journal; `was` as in `amend`."""
+        self._replica.record(lambda ledger: ledger.retracting(ledger.number_of(trial), was), self.by)
 
     def add_arms(
         self,

@@ -165,13 +165,17 @@ class Client:
         """Give a trial up: its reward is awaited no longer."""
         self._change(trial, "cancel", None)
 
-    def amend(self, trial: Trial | int, reward: float) -> None:
-        """Replace a wrong reward by another. The wrong one stays in the journal."""
-        self._change(trial, "amend", {"reward": reward_of(reward)})
+    def amend(self, trial: Trial | int, reward: float, *, was: float | None = None) -> None:
+        """Replace a wrong reward by another. The wrong one stays in the journal.
 
-    def retract(self, trial: Trial | int) -> None:
-        """Take an observation back, as if it had never been made. It stays in the journal."""
-        self._change(trial, "retract", None)
+        With `was`, only if that is the reward now: refused if somebody else has changed it meanwhile, also while this
+        call is made again because no answer came.
+        """
+        self._change(trial, "amend", {"reward": reward_of(reward), **_seen(was)})
+
+    def retract(self, trial: Trial | int, *, was: float | None = None) -> None:
+        """Take an observation back, as if it had never been made. It stays in the journal; `was` as in `amend`."""
+        self._change(trial, "retract", _seen(was) or None)
 
     def best(self) -> Best:
         """Return the best arm so far, how sure that is, and what it would cost to stop now."""
@@ -275,3 +279,7 @@ class Client:
         count, at = first["count" if what == "arms" else "arms"], first.get("sequence")
         rest = range(PAGE, count, PAGE)
         return [first, *(self._transport.get(f"{self._path}/{what}", offset=k, limit=PAGE, at=at) for k in rest)]
+
+
+def _seen(was: float | None) -> dict[str, float]:
+    return {} if was is None else {"was": reward_of(was)}

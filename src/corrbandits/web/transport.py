@@ -33,7 +33,7 @@ class Transport:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
             raise ValueError(f"an address such as https://field.example.org was expected, got {_shown(url)!r:.100}.")
-        token = token if token is not None else os.environ.get("CORRBANDITS_TOKEN")
+        token = _checked_token(token if token is not None else os.environ.get("CORRBANDITS_TOKEN"))
         if token and parts.scheme == "http" and parts.hostname not in LOOPBACK:
             raise ValueError(
                 f"a token would travel in clear text to {parts.hostname}. Use https://, as the server's address says."
@@ -174,6 +174,14 @@ def _given_up(why: str, key: str | None, *, changes: bool) -> JournalError:
     if changes and key is not None:
         error.add_note(f"It is not known whether it was saved. The same call with key={key!r} is counted once.")
     return error
+
+
+def _checked_token(token: str | None) -> str | None:
+    """Return a token without blanks around it, such as the end of a file's line; refuse what cannot be one, unshown."""
+    token = None if token is None else token.strip()
+    if token and not (token.isascii() and token.isprintable()):
+        raise ValueError("a token has letters, digits, - and _ alone, but this one has others. Copy it once more.")
+    return token
 
 
 def _shown(url: str) -> str:

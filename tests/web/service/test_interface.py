@@ -7,7 +7,7 @@ import pytest
 
 import corrbandits as cb
 from corrbandits import Study
-from tests.support.serving import ARMS
+from tests.support.serving import ARMS, served
 
 
 def played(line, study, rounds=8):
@@ -351,3 +351,44 @@ def test_a_study_that_was_deleted_and_made_anew_is_the_new_one(line, tmp_path):
     line.create(rounds=7)
     assert line.get(study).data["rounds"] == 7
     assert line.post(f"{study}/ask").data["trials"][0]["trial"] == 1
+
+
+def test_a_reward_that_another_has_changed_meanwhile_is_not_overwritten(line):
+    study = line.create()
+    line.post(f"{study}/ask")
+    trial = f"{study}/trials/1"
+    line.post(f"{trial}/tell", {"reward": 20.0})
+    seen = {"reward": 25.0, "was": 20.0}
+    assert line.post(f"{trial}/amend", seen).status == 200
+    assert line.post(f"{trial}/amend", seen).status == 200, "the same again, whose answer was lost"
+    line.post(f"{trial}/amend", {"reward": 200.0})
+    refused = line.post(f"{trial}/amend", seen)
+    assert (refused.status, "200 by now" in refused.data["detail"]) == (409, True)
+    assert line.post(f"{trial}/retract", {"was": 25.0}).status == 409
+    assert line.get(study).data["told"] == 1
+    assert line.post(f"{trial}/retract", {"was": 200.0}).status == 200
+    assert line.post(f"{trial}/retract", {"was": 200.0}).status == 200
+    events = line.get(f"{study}/events").data["events"]
+    assert [one.get("reward") for one in events if one["what"] in ("told", "amended")] == [20.0, 25.0, 200.0]
+
+
+def test_a_document_says_everything_once(line):
+    study = line.create()
+    body, kind = b'{"arm": 0, "arm": 1, "reward": 1.0}', {"Content-Type": "application/json"}
+    refused = line.request("POST", f"{study}/observe", body=body, headers=kind)
+    assert (refused.status, "'arm' twice" in refused.data["detail"]) == (400, True)
+
+
+def test_a_study_whose_name_has_no_address_is_not_imported(line):
+    study = line.create()
+    file = line.get(f"{study}/export").body.replace(b'"meadow"', b'".."', 1)
+    kind = {"Content-Type": "application/x-ndjson"}
+    assert "cannot be called" in line.request("POST", "/api/v1/import", body=file, headers=kind).data["detail"]
+
+
+def test_a_database_that_is_none_any_more_is_not_the_callers_fault(tmp_path):
+    with served(tmp_path / "studies.db") as line:
+        line.create()
+        (tmp_path / "studies.db").write_bytes(bytes(range(256)) * 64)
+        for path in ("/health", "/api/v1/studies/meadow"):
+            assert line.get(path).status == 503, path

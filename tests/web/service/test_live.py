@@ -1,5 +1,6 @@
 """Who watches a study hears of every change within a second, and goes on by itself after a break."""
 
+import asyncio
 import http.client
 import json
 import threading
@@ -118,3 +119,45 @@ def test_a_stream_ends_when_the_server_does(tmp_path):
         began = time.monotonic()
     assert ended.wait(5)
     assert time.monotonic() - began < 10
+
+
+def test_a_study_that_was_made_anew_is_seen_although_it_has_fewer_events(line, tmp_path):
+    study = line.create()
+    for _ in range(3):
+        line.post(f"{study}/ask")
+    watching = Watching(line, study)
+    assert watching.next()[0] == 4
+    with Study.open(tmp_path / "studies.db", "meadow") as old:
+        old.delete()
+    line.create()
+    assert watching.next()[0] == 1
+
+
+def followers(line):
+    """Return how many tasks of a server look at journals for who watches."""
+    return sum("_follow" in repr(task.get_coro()) for task in asyncio.all_tasks(line.service.live._loop))
+
+
+def test_many_who_begin_to_watch_at_once_leave_nobody_behind(tmp_path):
+    with served(tmp_path / "studies.db") as line:
+        study = line.create()
+        for _ in range(3):
+            together = [threading.Thread(target=Watching, args=(line, study)) for _ in range(4)]
+            for one in together:
+                one.start()
+            for one in together:
+                one.join()
+            while Watching.all:
+                Watching.all.pop().close()
+        end = time.monotonic() + 20
+        while (left := followers(line)) and time.monotonic() < end:
+            time.sleep(0.1)
+            line.post(f"{study}/ask")  # who has left is noticed when there is something to send
+        assert left == 0
+
+
+def test_one_person_takes_a_quarter_of_the_places_at_most(tmp_path):
+    with served(tmp_path / "studies.db", watchers=36) as line:
+        study = line.create()
+        answers = [Watching(line, study).answer.status for _ in range(10)]
+        assert answers == [200] * 9 + [503]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from corrbandits import Client, Study
+from corrbandits.web.service import running
 from corrbandits.web.service.guard import LARGE, SMALL
 from corrbandits.web.service.options import Options
 from corrbandits.web.service.tokens import Tokens, new_token
@@ -26,6 +27,63 @@ def cookie_of(line, token):
     answer = line.post("/api/v1/session", {"token": token}, PAGE | {"Origin": line.url})
     assert answer.status == 204
     return answer.headers["Set-Cookie"], answer.headers["Set-Cookie"].partition(";")[0]
+
+
+def test_a_table_is_not_even_read_from_who_may_not_send_one(guarded):
+    with socket.create_connection(("127.0.0.1", guarded.port), timeout=10) as line:
+        token = f"Authorization: Bearer {guarded.secrets['tell']}\r\n"
+        head = f"POST /api/v1/studies HTTP/1.1\r\nHost: 127.0.0.1:{guarded.port}\r\n{token}"
+        line.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 30000000\r\n\r\n{{".encode())
+        assert b" 403 " in line.recv(100), "it is refused before the rest has come"
+
+
+def test_who_sends_half_a_request_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "PATIENCE", 0.5)
+    whole, half = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", b"GET /health HTTP/1.1\r\nHost: 127"
+    with served(tmp_path / "studies.db") as line:
+        for first, then in ((b"", b""), (b"", half), (whole, half)):
+            with socket.create_connection(("127.0.0.1", line.port), timeout=10) as other:
+                if first:
+                    other.sendall(first)
+                    assert other.recv(10_000)
+                other.sendall(then)
+                while other.recv(10_000):
+                    pass  # the rest of an answer, and then the end
+
+
+def test_a_token_file_that_comes_back_lets_people_in_again(tmp_path):
+    file = tmp_path / "tokens"
+    token = new_token(file, "Anna", "tell")
+    tokens = Tokens(file)
+    file.rename(tmp_path / "elsewhere")
+    assert tokens.person(token) is None
+    (tmp_path / "elsewhere").rename(file)
+    assert tokens.person(token).name == "Anna"
+
+
+def test_a_line_that_is_no_token_leaves_the_tokens_as_they_were(tmp_path, caplog):
+    file = tmp_path / "tokens"
+    token = new_token(file, "Anna", "tell")
+    tokens = Tokens(file)
+    with file.open("a") as more:
+        more.write("half a line")
+    assert tokens.person(token).name == "Anna"
+    assert tokens.person(token).name == "Anna"
+    assert caplog.text.count("line 2") == 1
+    with pytest.raises(ValueError, match="line 2"):
+        Tokens(file)
+
+
+def test_a_token_is_in_no_error(line):
+    with (
+        Client(f"{line.url}/s/meadow", "secret-token\n") as client,
+        pytest.raises(ValueError, match="no study") as error,
+    ):
+        client.best()
+    assert "secret" not in str(error.value)
+    with pytest.raises(ValueError, match="copy it once more".capitalize()) as error:
+        Client(f"{line.url}/s/meadow", "secret\u2603")
+    assert "secret" not in str(error.value)
 
 
 def test_it_listens_on_this_machine_alone_unless_told_otherwise():

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
 from corrbandits.study.journal import files
-from corrbandits.study.journal.protocol import DamagedError, JournalError
+from corrbandits.study.journal.protocol import DamagedError, JournalError, NoDatabaseError
 
 PATIENCE = 30.0
 """How many seconds a writer waits for another to finish, unless the URL says otherwise (`?timeout=5`)."""
@@ -289,7 +289,9 @@ def _message(error: DBAPIError) -> str | None:
 def _kind(error: DBAPIError) -> type[Exception]:
     """Return what to raise: bad input, damage, or a database that cannot be reached or written."""
     message = _message(error)
-    if message == _ENCODING or code(error) == "SQLITE_NOTADB" or _turned_away(error):
+    if code(error) == "SQLITE_NOTADB":
+        return NoDatabaseError
+    if message == _ENCODING or _turned_away(error):
         return ValueError
     return DamagedError if message in (_DAMAGED, _TABLES) else JournalError
 

@@ -248,13 +248,14 @@ class QueueContract:
         assert journal.queue(study, "a", 60.0)
         assert other.queued(study)
         assert not other.queued(apart)
-        assert not other.queue(study, "b", 0.3)
+        assert not other.queue(study, "b", 60.0)
         assert not journal.queue(study, "c", 60.0)
         assert journal.queue(study, "a", 60.0), "a ticket that is renewed keeps its place"
         other.leave(study, "a")
         other.leave(study, "never there")
-        assert other.queue(study, "b", 0.3)
+        assert other.queue(study, "b", 60.0)
         assert not journal.queue(study, "c", 60.0)
+        other.queue(study, "b", 0.3)
         time.sleep(0.4)
         assert journal.queue(study, "c", 60.0), "one that is not renewed expires"
         assert not other.queue(study, "b", 60.0), "and stands at the end when it comes again"

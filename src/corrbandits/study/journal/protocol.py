@@ -29,6 +29,14 @@ class JournalError(OSError):
     key: str | None = None
 
 
+class NoDatabaseError(JournalError, ValueError):
+    """What was named is no database: another file, or one that was a database and is damaged from its beginning.
+
+    >>> isinstance(NoDatabaseError("this file is not a SQLite database"), ValueError)
+    True
+    """
+
+
 class DamagedError(JournalError):
     """What a journal holds is not what was saved there: what is whole, and how to go on.
 

@@ -13,11 +13,12 @@ from starlette.responses import Response
 
 from corrbandits.study import Snapshot
 from corrbandits.study.arms import checked_name
+from corrbandits.web.service.guard import client_of
 from corrbandits.web.service.kept import Kept, as_json
 from corrbandits.web.service.live import Live
 from corrbandits.web.service.metrics import Metrics
 from corrbandits.web.service.options import Options
-from corrbandits.web.service.problems import Problem
+from corrbandits.web.service.problems import Problem, refuse_role
 from corrbandits.web.service.shelf import Desk, Shelf
 from corrbandits.web.service.tokens import Person, Role
 from corrbandits.web.service.work import Pool, Work
@@ -92,11 +93,16 @@ def needs(role: Role) -> Any:
 
     def check(request: Request) -> Person:
         person = person_of(request)
-        if not person.may(role):
-            raise Problem(403, f"this needs the role {role}, but this token has {person.role}. Ask who gave it to you.")
+        refuse_role(person, role)
         return person
 
     return Depends(check)
+
+
+def place_of(request: Request) -> str:
+    """Return by what requests of one person are known to belong together: their name, or where they come from."""
+    person = person_of(request)
+    return person.name if person.token and person.name else client_of(request.scope, service_of(request).options)
 
 
 def key_header(

@@ -13,9 +13,10 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from corrbandits.study.arms import checked_name
+from corrbandits.study.events import RepeatedError, refuse_repeats
 from corrbandits.web.service.metrics import Metrics
 from corrbandits.web.service.options import Options
-from corrbandits.web.service.problems import Problem
+from corrbandits.web.service.problems import Problem, refuse_role
 from corrbandits.web.service.rates import Rates
 from corrbandits.web.service.tokens import Person, Tokens
 
@@ -96,6 +97,8 @@ class Guard:
         if scope["method"] not in WRITES:
             return receive
         self._check_origin(headers)
+        if path in TABLES and person is not None:
+            refuse_role(person, "manage")  # before so much is read
         return await _held(path, headers, receive, self._options.seconds)
 
     def _check_host(self, headers: Headers) -> None:
@@ -137,7 +140,7 @@ class Guard:
 
     def _unknown(self, scope: Scope, headers: Headers) -> Problem:
         """Return what is said of a token that is nobody's; if many are tried, that it is enough."""
-        if not self._failures.allowed(_client(scope, headers, self._options)):
+        if not self._failures.allowed(client_of(scope, self._options)):
             return Problem(429, "too many wrong tokens came from here. Wait a minute.", headers={"Retry-After": "60"})
         return Problem(
             401,
@@ -156,7 +159,7 @@ class Guard:
         if path.startswith("/static/"):
             return
         who = person.name if person is not None and person.token else None
-        wait = self._rates.wait(who or _client(scope, headers, self._options))
+        wait = self._rates.wait(who or client_of(scope, self._options))
         if wait > 0:
             raise Problem(
                 429,
@@ -226,8 +229,9 @@ def _said_name(headers: Headers) -> str | None:
         raise Problem(400, f"Corrbandits-By: {error}") from None
 
 
-def _client(scope: Scope, headers: Headers, options: Options) -> str:
+def client_of(scope: Scope, options: Options) -> str:
     """Return where a request comes from; behind a proxy, where the proxy says."""
+    headers = Headers(scope=scope)
     if options.proxy is not None and (said := headers.get("x-forwarded-for")):
         return said.rpartition(",")[2].strip()[:100]
     return str((scope.get("client") or ("?",))[0])
@@ -243,7 +247,7 @@ async def _held(path: str, headers: Headers, receive: Receive, seconds: float) -
     except TimeoutError:
         raise Problem(408, f"the request did not come to its end within {seconds:g} s.") from None
     if body:
-        _check_kind(path, headers)
+        _check_document(body, _check_kind(path, headers))
     sent = False
 
     async def again() -> Message:
@@ -269,11 +273,25 @@ async def _read(receive: Receive, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _check_kind(path: str, headers: Headers) -> None:
+def _check_kind(path: str, headers: Headers) -> str:
+    """Return as what a document is sent, if the address takes it."""
     kinds = TABLES.get(path, ("application/json",))
     given = headers.get("content-type", "").partition(";")[0].strip().lower()
     if given not in kinds:
         raise Problem(415, f"the header Content-Type must be {' or '.join(kinds)}, got {given!r:.60}.")
+    return given
+
+
+def _check_document(body: bytes, kind: str) -> None:
+    """Refuse a document that says something twice; what is no JSON is said elsewhere, with its place."""
+    if kind != "application/json" or len(body) > SMALL:
+        return
+    try:
+        refuse_repeats(body.decode())
+    except RepeatedError as error:
+        raise Problem(400, f"in the document {error}") from None
+    except (ValueError, RecursionError):
+        return
 
 
 def _too_large(most: int) -> Problem:

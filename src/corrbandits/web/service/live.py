@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from typing import final
 
@@ -16,6 +17,9 @@ from corrbandits.web.service.work import Work
 
 EVERY = 0.4
 """Seconds between two looks at a journal that others may write to."""
+
+FEW = 8
+"""So many streams one person may have in any case; otherwise a quarter of all."""
 
 HEARTBEAT = 15.0
 """Seconds after which a line is sent although nothing changed: proxies drop what is silent, and we notice who left."""
@@ -28,7 +32,7 @@ class Watch:
     def __init__(self) -> None:
         self.changed = asyncio.Condition()
         self.sequence = 0
-        self.watchers = 0
+        self.watchers: Counter[str] = Counter()
         self.task: asyncio.Task[None] | None = None
 
 
@@ -38,6 +42,7 @@ class Live:
 
     def __init__(self, shelf: Shelf, work: Work, most: int) -> None:
         self._shelf, self._work, self._most = shelf, work, most
+        self._most_each = max(FEW, most // 4)
         self._watches: dict[str, Watch] = {}
         self.ending = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -45,12 +50,13 @@ class Live:
     @property
     def watchers(self) -> int:
         """How many watch."""
-        return sum(watch.watchers for watch in self._watches.values())
+        return sum(watch.watchers.total() for watch in self._watches.values())
 
-    def refuse_more(self) -> None:
-        """Refuse one who would watch, if as many do as may."""
-        if self.watchers >= self._most:
-            raise Problem(503, f"{self._most} watch already. Ask for the study now and then instead.")
+    def refuse_more(self, who: str) -> None:
+        """Refuse one who would watch, if as many do as may; nobody takes more than a quarter of the places."""
+        mine = sum(watch.watchers[who] for watch in self._watches.values())
+        if self.watchers >= self._most or mine >= self._most_each:
+            raise Problem(503, "as many watch already as may. Ask for the study now and then instead.")
 
     def end(self) -> None:
         """Let all streams end, because the server is about to; from any thread."""
@@ -64,15 +70,16 @@ class Live:
         if (watch := self._watches.get(name)) is not None:
             await self._reach(watch, sequence)
 
-    async def stream(self, name: str, last: int | None, still: Callable[[], bool]) -> AsyncIterator[str]:
+    async def stream(self, name: str, who: str, last: int | None, still: Callable[[], bool]) -> AsyncIterator[str]:
         """Yield, as server-sent events, how many events a study has: now, and whenever there are more."""
         self._loop = asyncio.get_running_loop()
         watch = self._watches.setdefault(name, Watch())
-        watch.watchers += 1
+        watch.watchers[who] += 1
         try:
             if watch.task is None:
-                watch.sequence = await self._look(name)
                 watch.task = asyncio.create_task(self._follow(name, watch))
+            if not watch.sequence:
+                await self._reach(watch, await self._look(name))
             seen = -1
             yield "retry: 1000\n\n"
             while not self.ending.is_set() and still():
@@ -84,10 +91,11 @@ class Live:
                 if not await self._grown(watch, seen):
                     yield ": still here\n\n"
         finally:
-            watch.watchers -= 1
-            if not watch.watchers and watch.task is not None:
-                watch.task.cancel()
-                self._watches.pop(name, None)
+            watch.watchers[who] -= 1
+            if not watch.watchers.total() and self._watches.get(name) is watch:
+                del self._watches[name]
+                if watch.task is not None:
+                    watch.task.cancel()
 
     async def _grown(self, watch: Watch, seen: int) -> bool:
         """Wait until there are other events than were seen, or a while."""
@@ -105,18 +113,22 @@ class Live:
             await watch.changed.wait_for(lambda: watch.sequence != seen)
 
     async def _follow(self, name: str, watch: Watch) -> None:
+        before = 0
         while not self.ending.is_set():
             await asyncio.sleep(EVERY)
             try:
-                await self._reach(watch, await self._look(name))
+                found = await self._look(name)
+                await self._reach(watch, found, fewer=found == before)  # once may be a look from before the last event
+                before = found
             except Exception:  # the database may be away for a while: who watches waits
                 continue
 
     async def _look(self, name: str) -> int:
         return await self._work.run(lambda: self._shelf.use(name, lambda desk: desk.sequence()))
 
-    async def _reach(self, watch: Watch, sequence: int) -> None:
-        if sequence != watch.sequence:
+    async def _reach(self, watch: Watch, sequence: int, *, fewer: bool = False) -> None:
+        """Note how many events there are: more, or fewer where a look at the journal says so, of a study made anew."""
+        if sequence > watch.sequence or (fewer and sequence != watch.sequence):
             async with watch.changed:
-                watch.sequence = max(sequence, watch.sequence)
+                watch.sequence = sequence
                 watch.changed.notify_all()

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from corrbandits.study.journal import JournalError
 from corrbandits.study.refusal import RefusedError
 from corrbandits.web.service.shapes import SAID
+from corrbandits.web.service.tokens import Person, Role
 
 log = logging.getLogger("corrbandits.service")
 
@@ -35,6 +36,12 @@ class Problem(Exception):  # noqa: N818 - what RFC 9457 calls it
         data = {"type": "about:blank", "title": title, "status": self.status, "detail": self.detail, **self.more}
         body = json.dumps(data, allow_nan=False).encode()
         return Response(body, self.status, self.headers, media_type="application/problem+json")
+
+
+def refuse_role(person: Person, role: Role) -> None:
+    """Refuse a person who may not do what this role does."""
+    if not person.may(role):
+        raise Problem(403, f"this needs the role {role}, but this token has {person.role}. Ask who gave it to you.")
 
 
 def problem_of(error: BaseException, place: str | None = None, key: str | None = None) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from corrbandits.web.service.app import application
 from corrbandits.web.service.common import Service
@@ -17,6 +19,47 @@ from corrbandits.web.service.options import LOOPBACK, Options
 
 GRACE = 30
 """Seconds that requests have to end after the server was told to."""
+
+PATIENCE = 20.0
+"""Seconds that a request may take to be there, but for its body: whoever sends half of one must not keep others out."""
+
+
+@final
+class Impatient(H11Protocol):
+    """A connection that is closed if its first or next request has begun, or not, and does not come."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn says so too
+        """Begin to wait."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Go on waiting while a request has begun, and wait no longer once it is there."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop()
+        elif self._timer is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(PATIENCE, self._give_up)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _give_up(self) -> None:
+        self._timer = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
 
 
 @final
@@ -63,6 +106,7 @@ def prepared(app: ASGIApp, service: Service) -> Server:
         server_header=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=GRACE,
+        http=Impatient,
         limit_concurrency=1_000,
         h11_max_incomplete_event_size=1 << 16,
         ssl_certfile=None if options.certificate is None else str(options.certificate),

@@ -67,7 +67,13 @@ class Asking(Taken):
     why: Flag = False
 
 
-class Amending(Taken):
+class Changing(Taken):
+    """What the reward `was` when it was looked at: if it is another by now, nothing is changed."""
+
+    was: Number | None = None
+
+
+class Amending(Changing):
     """Another reward; `check` to be told whether it surprises."""
 
     reward: Number

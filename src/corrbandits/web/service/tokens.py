@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
 import secrets
 import threading
@@ -20,6 +21,9 @@ from corrbandits.study.arms import checked_name
 
 Role = Literal["read", "tell", "manage"]
 ROLES: tuple[Role, ...] = get_args(Role)
+
+LOG = logging.getLogger("corrbandits")
+_GONE = 0, 0, 0
 
 
 @final
@@ -67,12 +71,22 @@ class Tokens:
         except OSError as error:
             if self._state is None:
                 raise ValueError(_not_there(self._path, error)) from None
-            self._known = {}  # taken away: nobody is let in
+            self._known, self._state = {}, _GONE  # taken away: nobody is let in until it is back
             return
         state = about.st_mtime_ns, about.st_size, about.st_ino
         with self._lock:
             if state != self._state:
-                self._known, self._state = _read(self._path), state
+                self._known, self._state = self._read_again(), state
+
+    def _read_again(self) -> dict[bytes, Person]:
+        """Return the tokens of the file; if it cannot be read any more, those known before, and say so once."""
+        try:
+            return _read(self._path)
+        except (ValueError, OSError) as error:
+            if self._state is None:
+                raise
+            LOG.warning("the tokens stay as they were, because the file cannot be read: %s", error)
+            return self._known
 
 
 def _not_there(path: Path, error: OSError) -> str:

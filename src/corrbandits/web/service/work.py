@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Literal, TypeVar, final
 
@@ -62,6 +63,17 @@ def too_long(seconds: float) -> Problem:
         "Idempotency-Key is counted once.",
         headers=_LATER,
     )
+
+
+@contextmanager
+def naming_key(key: str) -> Iterator[None]:
+    """Say the key of a call that took too long: with it, it can be made again and is counted once."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.status == 504:
+            raise Problem(504, f"{problem.detail} Its key is {key}.", headers=_LATER, key=key) from None
+        raise
 
 
 def _quietly(work: Callable[[], T]) -> T:

@@ -12,7 +12,7 @@ from corrbandits.belief import Vague
 from corrbandits.study import Snapshot
 from corrbandits.study.draft import KINDS
 from corrbandits.web.service import columns, documents, past, tables
-from corrbandits.web.service.common import Serving, needs, packed, read
+from corrbandits.web.service.common import Serving, needs, packed, place_of, read
 from corrbandits.web.service.openapi import answers
 from corrbandits.web.service.problems import Problem
 from corrbandits.web.service.shapes import ArmsShape, BeliefShape, Standing, Summary
@@ -200,12 +200,13 @@ async def export(request: Request, service: Serving, study: str) -> Response:
 @routes.get("/live", response_class=StreamingResponse, responses=answers("text/event-stream"))
 async def live(request: Request, service: Serving, study: str) -> Response:
     """Stream, as server-sent events, how many events the study has: now, and whenever there are more."""
-    service.live.refuse_more()
+    who = place_of(request)
+    service.live.refuse_more(who)
     await service.use(study, lambda desk: desk.sequence())
     said = request.headers.get("last-event-id", "")
     last = int(said) if said.isdecimal() and len(said) < 16 else None
     guard = request.app.state.guard
-    stream = service.live.stream(study, last, lambda: guard.still(request.scope))
+    stream = service.live.stream(study, who, last, lambda: guard.still(request.scope))
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 

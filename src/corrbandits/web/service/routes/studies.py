@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +77,7 @@ async def preview(request: Request, service: Serving) -> Response:
 async def import_(request: Request, service: Serving, name: str | None = None) -> Response:
     """Take a study in that `export` wrote."""
     sent = await request.body()
-    if name is not None:
-        _refuse_name(name)
+    _refuse_name(name if name is not None else _named(sent))
 
     def work() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="corrbandits-") as folder:
@@ -92,6 +93,14 @@ async def import_(request: Request, service: Serving, name: str | None = None) -
     return answer(await service.work.run(work, pool="slow"), 201)
 
 
+def _named(sent: bytes) -> str | None:
+    """Return the name in a file's head, if it has one; what else is wrong with it is said when it is read."""
+    with suppress(ValueError, RecursionError):
+        head = json.loads(sent.partition(b"\n")[0])
+        return head.get("name") if isinstance(head, dict) else None
+    return None
+
+
 def _same(service: Service, creating: Creating, arguments: dict[str, Any], error: ValueError) -> dict[str, Any]:
     """Return the study of this name if it was made of the same; refuse otherwise."""
     now = service.shelf.use(creating.name, lambda desk: desk.snapshot())
@@ -100,6 +109,6 @@ def _same(service: Service, creating: Creating, arguments: dict[str, Any], error
     return documents.summary(now) | {"remarks": []}
 
 
-def _refuse_name(name: str) -> None:
+def _refuse_name(name: str | None) -> None:
     if name in UNREACHABLE:
         raise Problem(400, f"a study that is to have an address cannot be called {name!r}. Choose another name.")

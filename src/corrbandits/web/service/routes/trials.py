@@ -16,9 +16,10 @@ from corrbandits.study.replica import now as clock
 from corrbandits.web.service import documents, lots
 from corrbandits.web.service.common import Key, Service, Serving, answer, needs, person_of
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import Amending, Asked, Asking, Done, Many, Observing, Telling
+from corrbandits.web.service.shapes import Amending, Asked, Asking, Changing, Done, Many, Observing, Telling
 from corrbandits.web.service.shelf import Desk
 from corrbandits.web.service.walking import in_order, refuse_start
+from corrbandits.web.service.work import naming_key
 
 routes = APIRouter(prefix="/studies/{study:study}", tags=["trials"], dependencies=[needs("tell")])
 
@@ -52,7 +53,8 @@ async def ask(
     if wanted == Asking():
         data = await _asked_one(service, desk, own, by)
     else:
-        data = await lots.bounded(service, _asked_many(service, desk, work))
+        with naming_key(own):
+            data = await lots.bounded(service, _asked_many(service, desk, work))
     await service.written(study, "asked", data["sequence"])
     return answer(data)
 
@@ -95,8 +97,9 @@ async def tell(request: Request, service: Serving, study: str, number: Number, t
 @routes.post("/trials/{number}/amend", response_model=Done)
 async def amend(request: Request, service: Serving, study: str, number: Number, amending: Amending) -> Response:
     """Put another reward in place of a wrong one; when it was measured stays."""
+    reward, was = amending.reward, amending.was
     return await _changed(
-        request, service, study, number, "amended", lambda s: s.amend(number, amending.reward), amending
+        request, service, study, number, "amended", lambda s: s.amend(number, reward, was=was), amending
     )
 
 
@@ -107,9 +110,12 @@ async def cancel(request: Request, service: Serving, study: str, number: Number)
 
 
 @routes.post("/trials/{number}/retract", response_model=Done)
-async def retract(request: Request, service: Serving, study: str, number: Number) -> Response:
+async def retract(
+    request: Request, service: Serving, study: str, number: Number, changing: Changing | None = None
+) -> Response:
     """Take a reward back, as if it had never come."""
-    return await _changed(request, service, study, number, "retracted", lambda s: s.retract(number))
+    was = None if changing is None else changing.was
+    return await _changed(request, service, study, number, "retracted", lambda s: s.retract(number, was=was))
 
 
 @routes.post("/observe", response_model=Done)

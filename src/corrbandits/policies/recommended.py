@@ -7,7 +7,7 @@ from typing import Any, final
 
 from corrbandits._core import checks
 from corrbandits._shell.numbers import counted
-from corrbandits.belief import Belief, Beta
+from corrbandits.belief import Belief, Beta, Vague
 from corrbandits.policies.base import Policy
 from corrbandits.policies.horizon import Gittins
 from corrbandits.policies.ucl import BayesUCB
@@ -37,7 +37,11 @@ def recommend(belief: Belief, horizon: int | None = None) -> Recommended:
     if isinstance(belief, Beta):
         rule: Any = BayesUCB(horizon=max(decisions or 1_000, 3), c=0.0)
         return Recommended(rule, "for rewards 0 and 1 the limits of Bayes-UCB follow from the Beta law itself")
-    fades = ", or for as long as what was learnt lasts, if that is less" if belief.changes else ""
+    fades = (
+        ", or for as long as what was learnt lasts, if that is less"
+        if isinstance(belief, Vague) and belief.changes
+        else ""
+    )
     if decisions is None:
         return Recommended(
             Gittins(),

@@ -6,11 +6,14 @@ from corrbandits import theory as theory
 from corrbandits.belief import Belief as Belief
 from corrbandits.belief import Beta as Beta
 from corrbandits.belief import Correlated as Correlated
+from corrbandits.belief import Discounted as Discounted
+from corrbandits.belief import Drifting as Drifting
 from corrbandits.belief import Elimination as Elimination
 from corrbandits.belief import Implicit as Implicit
 from corrbandits.belief import Independent as Independent
 from corrbandits.belief import Refitting as Refitting
 from corrbandits.belief import Vague as Vague
+from corrbandits.belief import Windowed as Windowed
 from corrbandits.belief import evidence as evidence
 from corrbandits.environments import BernoulliBandit as BernoulliBandit
 from corrbandits.environments import ChangingBandit as ChangingBandit

@@ -97,7 +97,7 @@ def consistent_row(S: Array, deviation: Array, arm: int) -> Array:
     return row
 
 
-def condition(mean: Array, S0: Array, noise: Array, counts: Integers, sums: Array) -> tuple[Array, Array]:
+def condition(mean: Array, S0: Array, noise: Array, counts: Integers | Array, sums: Array) -> tuple[Array, Array]:
     """Return posterior mean and covariance from counts and sums (eq. inference-corr-simplified).
 
     Written from S0, not from its inverse: S = S0 - S0_A' M^-1 S0_A, with M = S0_AA + diag(D). A seen arm whose
@@ -149,13 +149,13 @@ def condition_finely(mean: Array, S0: Array, noise: Array, counts: Integers, sum
 
 
 def _finely(
-    mean: Array, S0: Array, noise: Array, counts: Integers, sums: Array, L: Array
+    mean: Array, S0: Array, noise: Array, counts: Integers | Array, sums: Array, L: Array
 ) -> tuple[Array, Array] | None:
     A = np.flatnonzero(counts)
     return refined(mean, S0, L, A, noise[A] / counts[A], exact_surprise(mean[A], counts[A], sums[A]))
 
 
-def left_by_others(variances: Array, counts: Integers, noise: Array, floor: Array) -> bool:
+def left_by_others(variances: Array, counts: Integers | Array, noise: Array, floor: Array) -> bool:
     """Return whether a variance is below its floor, and rewards of other arms have done most of that.
 
     An arm's own rewards shrink its variance by products, those of others by differences, which cancel.

@@ -9,13 +9,14 @@
     sums             (N,)    their sums, correctly rounded                        n_i(t) mbar_i(t)
 
 Beliefs never change: `observe` leaves the belief it is called on as it was. Inference depends on counts and sums
-alone (eq. inference-corr-simplified). `observe` with one reward is the update of eq. correlated-inference, done as
-a rank-one change of the covariance; with many rewards, and in `observe_all` and `merge`, the belief is computed
-afresh from its prior, so that the order of rewards cannot matter.
+alone (eq. inference-corr-simplified), unless means change with time (`changing`). `observe` with one reward is the
+update of eq. correlated-inference, done as a rank-one change of the covariance; with many rewards, and in
+`observe_all` and `merge`, the belief is computed afresh from its prior, so that the order of rewards cannot matter.
 """
 
 from corrbandits.belief.base import Belief
 from corrbandits.belief.beta import Beta
+from corrbandits.belief.changing import Discounted, Drifting, LearntScale, Windowed
 from corrbandits.belief.correlated import Correlated
 from corrbandits.belief.elimination import Elimination
 from corrbandits.belief.gaussian import GaussianBelief
@@ -30,17 +31,22 @@ __all__ = [
     "Belief",
     "Beta",
     "Correlated",
+    "Discounted",
+    "Drifting",
     "Elimination",
     "GaussianBelief",
     "History",
     "Implicit",
     "Independent",
     "Learnt",
+    "LearntScale",
     "Refitting",
     "Vague",
+    "Windowed",
 ]
 
 KINDS: dict[str, type[Belief]] = {
-    kind.__name__: kind for kind in (Independent, Correlated, Implicit, Beta, Elimination, Refitting, Vague)
+    kind.__name__: kind
+    for kind in (Independent, Correlated, Implicit, Beta, Elimination, Refitting, Vague, Drifting, Windowed, Discounted)
 }
 """The beliefs of this package by name: a study stores that name and `prior_arguments()`."""

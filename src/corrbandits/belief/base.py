@@ -109,10 +109,16 @@ class Belief(ABC):
         """
         return self.observe_all(history.counts, history.sums)
 
-    def after(self, time: int) -> Self:
-        """Return what is believed when it is time for the decision of this number, from 1 on, and nothing else is seen.
+    @property
+    def changes(self) -> bool:
+        """Whether means are believed to change with time: then the order and the times of rewards matter."""
+        return False
 
-        It is the same belief unless means change with time. Whoever decides calls it before each decision.
+    def after(self, time: float) -> Self:
+        """Return what is believed at a time, from 1 on, if nothing else is seen until then.
+
+        It is the same belief unless means change with time. Whoever decides calls it before each decision, with its
+        number or, where there is a clock, with the time.
         """
         return self
 

@@ -223,6 +223,30 @@ class Correlated(GaussianBelief):
             mean, covariance = condition(prior.mean, prior.covariance, self.noise_variance, tally.counts, tally.sums)
         return self._with(covariance, covariance.diagonal().copy(), _finite(mean), tally)
 
+    def relaxed(self, law: Correlated, elapsed: float) -> Correlated:
+        """Return, as a prior, what is left after a time in units of the scale in which means drift about a law.
+
+        >>> law = Correlated(covariance=[[1.0, 0.8], [0.8, 1.0]], noise_variance=1.0)
+        >>> later = law.observe(0, 2.0).relaxed(law, elapsed=np.log(2))  # half of the mean, a quarter of what is known
+        >>> later.mean, later.variance
+        (array([0.5, 0.4]), array([0.875, 0.92 ]))
+        """
+        phi, fresh = math.exp(-elapsed), -math.expm1(-2 * elapsed)
+        covariance = fresh * law.covariance
+        covariance += (phi * phi) * self.covariance
+        return self.moved(law.mean + phi * (self.mean - law.mean), covariance)
+
+    def weighed(self, counts: Array, sums: Array) -> Correlated:
+        """Return, as a prior, this one after so many rewards of each arm, whole numbers or not, that sum to `sums`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, covariance = condition(self.mean, self.covariance, self.noise_variance, counts, sums)
+        return self.moved(_finite(mean), covariance)
+
+    def moved(self, mean: Array, covariance: Array) -> Correlated:
+        """Return a prior of this mean and covariance, which is known to be one, and of the same noise."""
+        new = self._changed(_prior=_Prior(mean, covariance))
+        return new._with(covariance, covariance.diagonal().copy(), mean, Tally.empty(self.arms))
+
     def _shrunk(self, awaited: list[int]) -> Correlated:
         covariance = self.covariance
         for arm in sorted(set(awaited)):

@@ -186,6 +186,8 @@ def _side_by_side(beliefs: Any) -> tuple[GaussianBelief, ...]:
     for belief in given:
         if not isinstance(belief, GaussianBelief):
             raise TypeError(f"Elimination needs Gaussian beliefs, got a {type(belief).__name__}.")
+        if belief.changes:
+            raise TypeError(f"Elimination is for means that do not change with time, got a {type(belief).__name__}.")
         if belief.counts.any() or belief.awaited:
             raise ValueError("Elimination takes priors, which have seen nothing; tell it the rewards instead.")
         if belief.arms != given[0].arms:

@@ -12,8 +12,8 @@ from corrbandits._core.tally import Tally
 if TYPE_CHECKING:
     from corrbandits.belief.base import Belief
 
-Step = tuple[int, int, float]
-"""A reward: the time of its decision, its arm, and what it was."""
+Step = tuple[float, int, float]
+"""A reward: its time, its arm, and what it was."""
 
 
 @final

@@ -109,6 +109,31 @@ class Independent(GaussianBelief):
     def _with(self, mean: Array, variance: Array, tally: Tally) -> Independent:
         return self._changed(mean=frozen(mean), variance=frozen(variance), _tally=tally, _told=None, _open=())
 
+    def relaxed(self, law: Independent, elapsed: float) -> Independent:
+        """Return, as a prior, what is left after a time in units of the scale in which means drift about a law.
+
+        >>> law = Independent(variance=1.0, noise_variance=1.0, arms=1)
+        >>> later = law.observe(0, 2.0).relaxed(law, elapsed=np.log(2))  # half of the mean, a quarter of what is known
+        >>> later.mean, later.variance
+        (array([0.5]), array([0.875]))
+        """
+        phi, fresh = math.exp(-elapsed), -math.expm1(-2 * elapsed)
+        variance = phi * phi * self.variance + fresh * law.variance
+        return self.moved(law.mean + phi * (self.mean - law.mean), variance)
+
+    def weighed(self, counts: Array, sums: Array) -> Independent:
+        """Return, as a prior, this one after so many rewards of each arm, whole numbers or not, that sum to `sums`."""
+        arms, mean, variance = np.flatnonzero(counts), self.mean.copy(), self.variance.copy()
+        ratio, variance[arms] = self._posterior(arms, counts[arms])
+        with np.errstate(divide="ignore", over="ignore"):
+            mean[arms] = self.mean[arms] / (1 + 1 / ratio) + sums[arms] / counts[arms] / (1 + ratio)
+        return self.moved(mean, variance)
+
+    def moved(self, mean: Array, variance: Array) -> Independent:
+        """Return a prior of this mean and variance, and of the same noise."""
+        prior = {"_prior_mean": frozen(mean), "_prior_variance": frozen(variance)}
+        return self._changed(**prior)._with(mean, variance, Tally.empty(self.arms))
+
     def _shrunk(self, awaited: list[int]) -> Independent:
         counts = self.counts + np.bincount([*self._open, *awaited], minlength=self.arms)
         arms = np.unique(awaited).astype(np.int64)
@@ -116,7 +141,7 @@ class Independent(GaussianBelief):
         _, variance[arms] = self._posterior(arms, counts[arms])
         return self._changed(variance=frozen(variance))
 
-    def _posterior(self, arms: Integers, counts: Integers) -> tuple[Array, Array]:
+    def _posterior(self, arms: Integers, counts: Integers | Array) -> tuple[Array, Array]:
         """Return delta^2 / n and the variance of these arms after n rewards each (section 3.1)."""
         prior, average = self._prior_variance[arms], self.noise_variance[arms] / counts
         # the ratio is infinite for a known arm, 0 for one of which nothing was known: each has a form without inf / inf

@@ -10,7 +10,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import upper_quantile
-from corrbandits.belief import Belief, Vague
+from corrbandits.belief import Belief
+from corrbandits.belief.mixed import MixedBelief
 from corrbandits.policies.base import IndexPolicy, LimitPolicy, first_of_equals, unit_of
 from corrbandits.policies.gittins import index_in_deviations
 
@@ -94,8 +95,9 @@ class Gittins(_Campaign):
     horizon as many decisions are taken to be left as were made, and at least 20. With more than 1,000,000 left the
     index is that for 1,000,000, and somewhat too low.
 
-    On a `Vague` belief every part has an index of its own, with the noise that it believes in. An arm's is their mean,
-    and Phi^-1(1 - 1 / (m + 1)) / 3 of their deviations: what the parts do not agree on is worth a look.
+    On a mixture (`Vague`, or `Drifting` whose scale is not known) every part has an index of its own, with the noise
+    that it believes in. An arm's is their mean, and Phi^-1(1 - 1 / (m + 1)) / 3 of their deviations: what the parts
+    do not agree on is worth a look.
 
     >>> from corrbandits.belief import Independent
     >>> prior = Independent(mean=[0.0, 1.0], variance=[9.0, 1.0], noise_variance=1.0)
@@ -106,7 +108,7 @@ class Gittins(_Campaign):
     def index(self, belief: Belief, t: int) -> Array:
         """Return Q_i(t); +inf where nothing is known of an arm."""
         m = int(self.left(checks.integer("t", t, least=1)))
-        if isinstance(belief, Vague) and not belief.opening:
+        if isinstance(belief, MixedBelief) and belief.mixed:
             each = belief.part_locations + belief.part_deviations * index_in_deviations(m, belief.part_noise)
             mean = belief.weights @ each
             apart, unit = each - mean, unit_of(each - mean)

@@ -60,6 +60,8 @@ def prior_parts(data: Mapping[str, Any]) -> tuple[Any, Data]:
     kind, arguments = _called(data, "belief", beliefs.KINDS, "a prior")
     if "beliefs" in arguments:
         arguments["beliefs"] = [prior_from(one) for one in arguments["beliefs"]]
+    if "prior" in arguments:
+        arguments["prior"] = prior_from(arguments["prior"])
     if kind is Vague:
         return kind, _fitting(kind, arguments, "a prior")
     if "kernel" in arguments:
@@ -83,6 +85,9 @@ def memory_of(data: Any, more: int = 0) -> float:
     parts = data.get("beliefs")
     if isinstance(parts, list):
         return sum(memory_of(part, more) for part in parts)
+    if "prior" in data:
+        times = data.get("parts") if isinstance(data.get("scale"), list) else 1
+        return memory_of(data["prior"], more) * (times if isinstance(times, int) else 1)
     listed = [value for name in ("coordinates", "covariance", "mean") if isinstance(value := data.get(name), list)]
     claimed = data.get("arms")
     arms = more + max([min(claimed, _BEYOND) if isinstance(claimed, int) else 0, *map(len, listed)])
@@ -170,6 +175,8 @@ def _argument(name: str, value: Any) -> Any:
         return list(value)
     if name == "kernel":
         return kernel_data(value)
+    if name == "prior":
+        return prior_data(value)
     if name == "beliefs":
         return [prior_data(belief) for belief in value]
     if isinstance(value, int):

@@ -10,8 +10,8 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits._core.tally import Tally
-from corrbandits.belief.base import Belief
 from corrbandits.belief.history import History
+from corrbandits.belief.mixed import MixedBelief
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.learnt import Learnt, learnt
 from corrbandits.belief.vague.mixture import Mixture
@@ -23,7 +23,7 @@ from corrbandits.kernels import Distance
 
 
 @final
-class Vague(Belief):
+class Vague(MixedBelief):
     """Arms whose common mean, variation, noise and relation need not be known: what is told is used, the rest learnt.
 
     `mean` is the mean of all arms, `sd` the deviation of their mean rewards about it, `noise_sd` that of a reward
@@ -150,6 +150,11 @@ class Vague(Belief):
     def deviation(self) -> Array:
         """The standard deviations; their squares may be no doubles."""
         return self._deviation
+
+    @property
+    def mixed(self) -> bool:
+        """Whether there are components: not in the opening."""
+        return not self.opening
 
     @property
     def weights(self) -> Array:

@@ -32,10 +32,14 @@ Who calls whom, from the outside in:
     mixed_    the same on a belief told nothing. mixed_loops: limits_mixed plays HorizonUCL, GPUCB and Greedy,
               indices_mixed Gittins. mixed_choose: opening_arm, then weigh_parts -> under_part, index_parts ->
               under_part. mixed_update: observe_mixed -> begin_streak -> take_products. mixed_state: `Mixed`, `Told`.
+    drifting_ the same on a drifting belief of known scale. drifting_loops: limits_drifting, indices_drifting and
+              printed_drifting, and _apart. drifting_update: relax_joint, _apart and _printed let time pass;
+              observe_drifting -> row_drifting, carry_drifting; observe_printed. drifting_state: `DriftingJoint`,
+              `DriftingPrinted`, `DriftingApart`.
     cache     how functions are compiled: a loop as a whole (`compiled`), what it calls as a part of it (`part`).
 
-Nothing in loops, choose, update and their mixed_ forms allocates, raises or calls Python, so runs go side by side in
-threads. Random numbers are those NumPy would draw.
+Nothing in loops, choose, update and their mixed_ and drifting_ forms allocates, raises or calls Python, so runs go
+side by side in threads. Random numbers are those NumPy would draw.
 """
 
 from corrbandits.simulation.engines.compiled.engine import Compiled

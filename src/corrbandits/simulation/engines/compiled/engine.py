@@ -7,6 +7,7 @@ rounding.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any, final
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
-from corrbandits.belief import Correlated, GaussianBelief, Independent, Vague
+from corrbandits.belief import Correlated, Drifting, GaussianBelief, Independent, Vague
 from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, NoisyBandit
 from corrbandits.policies import RULES, LimitPolicy, Policy, Thompson
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
@@ -28,13 +29,16 @@ NUMBERS = 20_000_000
 MOST_MIXED = 200_000_000
 """A mixture of more covariances than this is not compiled: 1.6 GB."""
 
+LEAST_LEFT = 1e-9
+"""The share of a prior variance that must be left where a covariance is the prior's less what is known."""
+
 PAGE = 1 << 14
 """A schedule is computed for this many times at once."""
 
 
 @final
 class Compiled(OneByOne):
-    """Plays the package's rules on `Independent` and `Correlated` beliefs."""
+    """Plays the package's rules on `Independent`, `Correlated`, `Vague` and `Drifting` beliefs."""
 
     name = "compiled"
 
@@ -45,13 +49,14 @@ class Compiled(OneByOne):
             return f"{type(policy).__name__} is not one of {', '.join(RULES)}"
         if isinstance(belief, Vague):
             return _without_mixed_loop(runs)
+        if isinstance(belief, Drifting):
+            return _without_drifting_loop(runs)
         if not isinstance(belief, (Independent, Correlated)):
             return f"the belief is a {type(belief).__name__}"
         if belief.awaited:
             return "the belief awaits rewards"
-        scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
-        if isinstance(belief, Correlated) and not (scales.min() > 1 / LARGEST and scales.max() < LARGEST):
-            return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
+        if isinstance(belief, Correlated) and (beyond := _beyond(belief)):
+            return beyond
         if why_not := _unknown_rewards(runs.environment):
             return why_not
         if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, runs.horizon):
@@ -87,6 +92,12 @@ class CompiledRun(Run):
 
             self._state, self._loop = mixed_loops.begin_mixed(policy, belief)
             self.block = NUMBERS // (belief.arms**2 * len(belief.parts)) + 1
+            return
+        if isinstance(belief, Drifting):
+            from corrbandits.simulation.engines.compiled import drifting_loops
+
+            self._state, self._loop = drifting_loops.begin_drifting(policy, belief, rng)
+            self.block = NUMBERS // belief.arms**2 + 1
             return
         begin = loops.LOOPS[type(policy)]
         assert isinstance(belief, GaussianBelief)
@@ -175,6 +186,43 @@ def _without_mixed_loop(runs: Runs) -> str:
     largest = np.abs(means).max() + np.sqrt(environment.noise_variance.max())
     finest = max(float(np.ptp(means)), float(np.sqrt(environment.noise_variance.max())))
     return "" if largest < 1e100 and not 0 < finest < 1e-100 else "squares of the rewards leave the doubles"
+
+
+def _without_drifting_loop(runs: Runs) -> str:
+    """Return why there is no compiled form of these runs on a drifting belief, or ""."""
+    from corrbandits.simulation.engines.compiled.drifting_loops import ON_DRIFTING
+
+    policy, belief = runs.policy, runs.belief
+    assert isinstance(belief, Drifting)
+    joint = isinstance(belief.prior, Correlated)
+    if type(policy) not in ON_DRIFTING:
+        return f"{type(policy).__name__} has no compiled loop on a Drifting belief"
+    if isinstance(policy, Thompson) and joint:
+        return "a draw of a Drifting belief on correlated arms needs a root of its covariance at every step"
+    if belief.mixed:
+        return "the scale of the Drifting belief is not known"
+    if belief.awaited or belief.time != 1:
+        return "the belief awaits rewards, or its time is not that of the first decision"
+    if joint and (beyond := _beyond(belief.prior) or _cancelling(belief, runs.horizon)):
+        return beyond
+    return _unknown_rewards(runs.environment) or _without_first_limit(policy, belief.arms)
+
+
+def _beyond(belief: GaussianBelief) -> str:
+    """Return that variances are so large or small that products of two are no doubles, or ""."""
+    scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
+    if scales.min() > 1 / LARGEST and scales.max() < LARGEST:
+        return ""
+    return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
+
+
+def _cancelling(belief: Drifting, horizon: int) -> str:
+    """Return that so little may be left of a variance that its difference from the prior's loses digits, or ""."""
+    prior = belief.prior.variance
+    left = 1 / (1 + horizon * prior.max() / belief.noise_variance.min()) - math.expm1(-2 / belief.scales[0])
+    return (
+        "" if left > LEAST_LEFT else "the noise is so small beside the prior that differences would lose their digits"
+    )
 
 
 def _without_first_limit(policy: Policy, arms: int) -> str:

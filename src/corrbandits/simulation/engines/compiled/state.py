@@ -139,7 +139,7 @@ def unranked() -> Ranked:
     return Ranked(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
-def record(fields: np.dtype[Any], **values: int) -> Any:
+def record(fields: np.dtype[Any], **values: float) -> Any:
     """Return a record of zeros and the values given, which compiled code changes in place."""
     # without compilation (NUMBA_DISABLE_JIT) Python must find the fields by name, which only np.record allows
     kind: Any = (np.record, fields) if getattr(config, "DISABLE_JIT", False) else fields

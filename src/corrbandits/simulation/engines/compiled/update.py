@@ -13,12 +13,13 @@ cancellation. A streak ends in one pass over S, which also gives every w.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.compiled.cache import compiled, part
-from corrbandits.simulation.engines.compiled.state import MOST_WAITING, Apart, Joint, Steps
+from corrbandits.simulation.engines.compiled.state import MOST_WAITING, Joint, Steps
 
 
 @part
@@ -48,8 +49,11 @@ def observe_joint(b: Joint, lazy: bool, k: int, reward: float, noise: float) -> 
 
 
 @part
-def observe_apart(b: Apart, k: int, reward: float, noise: float) -> None:
-    """Take a reward of arm k into its own posterior (section 3.1); of an unknown arm the reward is all there is."""
+def observe_apart(b: Any, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k into its own posterior (section 3.1); of an unknown arm the reward is all there is.
+
+    The belief is `Apart`, or another on independent arms.
+    """
     if b.d[k] == np.inf:
         b.mu[k] = reward
         b.d[k] = noise

@@ -1,0 +1,187 @@
+"""How time and rewards change a drifting belief: parts of the loops.
+
+A step of time takes the means a share closer to mu0, and S to phi^2 S + (1 - phi^2) S0: of S0 - S, what is known, it
+leaves phi^2. So only numbers are multiplied, until so many rows wait that one pass over A serves them all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from corrbandits._core.checks import Array
+from corrbandits.simulation.engines.compiled.cache import part
+from corrbandits.simulation.engines.compiled.drifting_state import DriftingApart, DriftingJoint, DriftingPrinted
+from corrbandits.simulation.engines.compiled.state import MOST_WAITING
+
+
+@part
+def relax(b: Any) -> None:
+    """Let a step of time pass, unless it is the first: means and variances of any drifting belief."""
+    if b.memory.begun:
+        phi, share, fresh = b.memory.phi, b.memory.share, b.memory.fresh
+        for j in range(b.d.size):
+            b.mu[j] = b.mu0[j] + phi * (b.mu[j] - b.mu0[j])
+            b.d[j] = share * b.d[j] + fresh * b.d0[j]
+
+
+@part
+def relax_joint(b: DriftingJoint) -> None:
+    """Let a step of time pass, unless it is the first."""
+    relax(b)
+    if b.memory.begun:
+        b.memory.kept *= b.memory.share
+        for p in range(b.memory.waiting):
+            b.age[p] *= b.memory.share
+    b.memory.begun = 1
+
+
+@part
+def relax_apart(b: DriftingApart) -> None:
+    """Let a step of time pass, unless it is the first; the w are as they were."""
+    relax(b)
+    b.memory.begun = 1
+
+
+@part
+def observe_drifting(b: DriftingJoint, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k into a belief whose rows are read (eq. sherman-morrison)."""
+    if b.memory.waiting == MOST_WAITING:
+        carry_drifting(b)
+    g = b.G[b.memory.waiting]
+    row_drifting(b, k, g)
+    take_along(b, g, k, reward, noise)
+    b.age[b.memory.waiting] = 1.0
+    b.memory.waiting += 1
+
+
+@part
+def take_along(b: Any, g: Array, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k, whose row is g, into means and variances; of g leave what is taken from S, g g'."""
+    variance = b.d[k]
+    total = noise + variance
+    gain, root = (reward - b.mu[k]) / total, 1.0 / math.sqrt(total)
+    for j in range(g.size):
+        v = g[j]
+        b.mu[j] += v * gain
+        v *= root
+        rest = b.d[j] - v * v
+        b.d[j] = rest if rest > 0.0 else 0.0
+        g[j] = v
+    b.d[k] = noise * (variance / total)
+
+
+@part
+def row_drifting(b: DriftingJoint, k: int, out: Array) -> None:
+    """Write row k of the covariance; beyond sqrt(S_kk S_jj) lies only rounding."""
+    kept, S0 = b.memory.kept, b.S0[k]
+    first = k * (k - 1) // 2
+    for j in range(k):
+        out[j] = S0[j] - kept * b.A[first + j]
+    at = first + 2 * k
+    for j in range(k + 1, out.size):
+        out[j] = S0[j] - kept * b.A[at]
+        at += j
+    out[k] = 0.0
+    for p in range(b.memory.waiting):
+        g, g_k = b.G[p], b.age[p] * b.G[p, k]
+        for j in range(out.size):
+            out[j] -= g_k * g[j]
+    clip(out, b.d, k)
+
+
+@part
+def clip(row: Array, d: Array, k: int) -> None:
+    """Let no entry of row k be beyond sqrt(S_kk S_jj)."""
+    variance = d[k]
+    for j in range(row.size):
+        v, most = row[j], variance * d[j]
+        row[j] = v if v * v <= most else math.copysign(math.sqrt(most), v)
+    row[k] = variance
+
+
+@part
+def carry_drifting(b: DriftingJoint) -> None:
+    """Take the rows that wait into A, four at a time, each by what time has left of it."""
+    kept, first = b.memory.kept, 0
+    for i in range(1, b.d.size):
+        target = b.A[first : first + i]
+        first += i
+        for j in range(i):
+            target[j] *= kept
+        for p in range(0, MOST_WAITING, 4):
+            one, two, three, four = b.G[p], b.G[p + 1], b.G[p + 2], b.G[p + 3]
+            g_one, g_two = b.age[p] * one[i], b.age[p + 1] * two[i]
+            g_three, g_four = b.age[p + 2] * three[i], b.age[p + 3] * four[i]
+            for j in range(i):
+                target[j] += g_one * one[j] + g_two * two[j] + (g_three * three[j] + g_four * four[j])
+    b.memory.kept = 1.0
+    b.memory.waiting = 0
+
+
+@part
+def relax_printed(b: DriftingPrinted) -> None:
+    """Let a step of time pass, unless it is the first, and set every w."""
+    relax(b)
+    share, fresh = 1.0, 0.0
+    if b.memory.begun:
+        share, fresh = b.memory.share, b.memory.fresh
+    weigh_drifting(b, share, fresh)
+    b.memory.begun = 1
+
+
+@part
+def weigh_drifting(b: DriftingPrinted, share: float, fresh: float) -> None:
+    """Let S be share (S - g g') + fresh S0 and, in the same pass, set w_i^2 = sum_j S_ij^2 / S_jj.
+
+    Two rows at a time, as in `update.settle_printed`.
+    """
+    n, g, inverse, w = b.d.size, b.g, b.inverse, b.w
+    for j in range(n):
+        inverse[j] = 1.0 / b.d[j] if b.d[j] > 0.0 else 0.0
+        w[j] = b.d[j]
+    first = 0
+    for i in range(0, n - 1, 2):
+        one, two = b.S[first : first + i], b.S[first + i : first + 2 * i + 1]
+        prior_one, prior_two = b.S0[first : first + i], b.S0[first + i : first + 2 * i + 1]
+        first += 2 * i + 1
+        g_one, g_two = share * g[i], share * g[i + 1]
+        inverse_one, inverse_two = inverse[i], inverse[i + 1]
+        w_one = w_two = 0.0
+        for j in range(i):
+            s_one = share * one[j] + (fresh * prior_one[j] - g_one * g[j])
+            s_two = share * two[j] + (fresh * prior_two[j] - g_two * g[j])
+            one[j] = s_one
+            two[j] = s_two
+            s_one *= s_one
+            s_two *= s_two
+            w_one += s_one * inverse[j]
+            w_two += s_two * inverse[j]
+            w[j] += s_one * inverse_one + s_two * inverse_two
+        s = share * two[i] + (fresh * prior_two[i] - g_two * g[i])
+        two[i] = s
+        w[i] += w_one + s * s * inverse_two
+        w[i + 1] += w_two + s * s * inverse_one
+    if n % 2:
+        i = n - 1
+        for j in range(i):
+            s = share * b.S[first + j] + (fresh * b.S0[first + j] - share * g[i] * g[j])
+            b.S[first + j] = s
+            w[i] += s * s * inverse[j]
+            w[j] += s * s * inverse[i]
+    for j in range(n):
+        w[j] = math.sqrt(w[j])
+
+
+@part
+def observe_printed(b: DriftingPrinted, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k into a belief all of whose covariance is read; S follows with the next step of time."""
+    first = k * (k - 1) // 2
+    for j in range(k):
+        b.g[j] = b.S[first + j]
+    at = first + 2 * k
+    for j in range(k + 1, b.d.size):
+        b.g[j] = b.S[at]
+        at += j
+    clip(b.g, b.d, k)
+    take_along(b, b.g, k, reward, noise)

@@ -154,7 +154,7 @@ class Drifting(ChangingBelief, MixedBelief):
             return moved
         parts: Any = self._under_scales()
         later = [part.relaxed(self._prior, elapsed / scale) for part, scale in zip(parts, self.scales, strict=True)]
-        return moved._follow(Mixture(later, np.log(self.weights)) if self.mixed else later[0])
+        return moved._follow(Mixture(later, self._now.log_weights) if isinstance(self._now, Mixture) else later[0])
 
 
 def _checked_scale(scale: Any) -> float | tuple[float, float]:

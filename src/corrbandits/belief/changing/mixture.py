@@ -45,6 +45,9 @@ class Mixture(GaussianBelief):
     weights: Array
     """The posterior probability of each belief."""
 
+    log_weights: Array
+    """Its logarithm, also where the probability is below the smallest double: a belief may become likely again."""
+
     @property
     def beliefs(self) -> list[GaussianBelief]:
         """The beliefs, each after all that was seen."""
@@ -98,7 +101,7 @@ class Mixture(GaussianBelief):
             for belief in self._beliefs
         ]
         after = tuple(belief._updated(arm, reward) for belief in self._beliefs)
-        return self._changed(_told=None, _open=())._set(after, self._log_weights + np.array(predicted))
+        return self._changed(_told=None, _open=())._set(after, self.log_weights + np.array(predicted))
 
     def _conditioned(self, tally: Tally) -> Mixture:
         beliefs, before = self._first
@@ -108,15 +111,15 @@ class Mixture(GaussianBelief):
 
     def _shrunk(self, awaited: list[int]) -> Mixture:
         waiting = tuple(belief.assume(awaited) for belief in self._beliefs)
-        return self._changed()._set(waiting, self._log_weights)
+        return self._changed()._set(waiting, self.log_weights)
 
     def _set(self, beliefs: tuple[GaussianBelief, ...], log_weights: Array) -> Mixture:
         """Complete a belief that is being made; where no belief gave the rewards a density, all are as likely."""
         most = log_weights.max()
         behind = np.zeros(log_weights.size) if most == -math.inf else log_weights - most
-        weights = np.exp(behind)
-        self._beliefs, self._tally, self._log_weights = beliefs, beliefs[0]._tally, frozen(behind)
-        self.weights = frozen(weights / weights.sum())
+        self._beliefs, self._tally = beliefs, beliefs[0]._tally
+        self.log_weights = frozen(behind - math.log(float(np.exp(behind).sum())))
+        self.weights = frozen(np.exp(self.log_weights))
         means, deviations = self._each()
         self.mean = frozen(self.weights @ means)
         with np.errstate(over="ignore"):

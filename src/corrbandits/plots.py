@@ -54,7 +54,7 @@ def regret(trace: Trace, *, lower_bound: xr.DataArray | None = None, ax: Axes | 
     return ax
 
 
-def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray, until: int) -> Figure:
+def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray | None, until: int) -> Figure:
     """Return a figure of the whole run and, beside it, its start up to time `until`."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -64,7 +64,8 @@ def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray, un
         figure = Figure(figsize=(7.0, 3.4), layout="constrained")
         whole, start = figure.subplots(1, 2, width_ratios=(3, 2))
         entries = _draw_curves(trace, lower_bound, whole)
-        _draw_curves(Trace(trace.data.sel(time=early)), lower_bound.sel(time=early), start)
+        early_bound = None if lower_bound is None else lower_bound.sel(time=early)
+        _draw_curves(Trace(trace.data.sel(time=early)), early_bound, start)
         start.set_ylabel("")
         whole.set_title(literal(title), loc="left")
         start.set_title(f"the first {counted(early.stop, 'decision')}", loc="left")

@@ -51,7 +51,7 @@ def refused(call, line, *phrases):
         # missing ones
         ("[run]\nhorizon = 10000\nruns = 100\nseed = 0", "", 1, ["'run' is missing", "[run] with horizon = 1000"]),
         ("horizon = 10000", "", 20, ["in [run], 'horizon' is missing", "horizon = 1000"]),
-        ('landscape = "two_peaks"', "#", 3, ["one of landscape, means, column, draw is needed", "Add one"]),
+        ('landscape = "two_peaks"', "#", 3, ["recorded is needed", "Add one"]),
         ("grid = [10, 10]", "#", 1, ["one of grid, csv, count is needed"]),
         ("variance = inf", "mean = 0", 9, ["one of kernel, covariance, variance, variance_column", "is needed"]),
         ('rule = "UCL"', "", 16, ["in [policies.uninformative], 'rule' is missing", 'rule = "UCL"']),
@@ -203,7 +203,11 @@ def test_what_is_wrong_is_refused_with_its_line_and_the_remedy(read, old, new, l
             11,
             ["needs a horizon of at least 3", "got 2"],
         ),
-        ({"prior": 'kind = "vage"'}, 7, ["kind must be one of vague, got 'vage'", "Did you mean 'vague'?"]),
+        (
+            {"prior": 'kind = "vage"'},
+            7,
+            ["kind must be one of vague, drifting, windowed, discounted, got 'vage'", "Did you mean 'vague'?"],
+        ),
         ({"prior": 'kind = "vague"\nvariance = 3'}, 8, ["there is no key 'variance'", "mean, sd, length, noise_sd"]),
         ({"prior": 'kind = "vague"\nlength = 3'}, 7, ["a kernel needs arms with coordinates", "Use grid or csv"]),
         ({"prior": 'kind = "vague"\nsd = [4, 1]'}, 8, ["sd must be a number above 0, a 90 % interval"]),
@@ -264,3 +268,58 @@ def test_the_error_is_a_value_error():
 @pytest.mark.parametrize("example", [A_DRAW, A_KERNEL])
 def test_the_examples_in_messages_are_toml(example):
     assert tomllib.loads(example)
+
+
+A_DRIFT = 'kernel = "exponential", length = 2.0, variance = 9.0'
+
+
+@pytest.mark.parametrize(
+    ("truth", "phrases"),
+    [
+        (f"drift = {{ {A_DRIFT}, seed = 1 }}\nnoise_variance = 1.0", ["'scale' is missing", "scale = 200.0"]),
+        (f"drift = {{ {A_DRIFT}, scale = 9.0 }}\nnoise_variance = 1.0", ["'seed' is missing"]),
+        (f"drift = {{ {A_DRIFT}, scale = -1.0, seed = 1 }}\nnoise_variance = 1.0", ["scale must be above 0, got -1"]),
+        (f"drift = {{ {A_DRIFT}, scle = 9.0, seed = 1 }}\nnoise_variance = 1.0", ["Did you mean 'scale'?"]),
+        (f"drift = {{ {A_DRIFT}, scale = 9.0, seed = 1 }}", ["'noise_variance' is missing"]),
+        (f"switches = {{ {A_DRIFT}, seed = 1 }}\nnoise_variance = 1.0", ["'every' is missing", "every = 300"]),
+        (f"switches = {{ {A_DRIFT}, every = 3, at = [4], seed = 1 }}\nnoise_variance = 1.0", ["say either every="]),
+        (f"switches = {{ {A_DRIFT}, at = [51], seed = 1 }}\nnoise_variance = 1.0", ["whole numbers from 2 to 50"]),
+        (f"seasons = {{ {A_DRIFT}, seed = 1 }}\nnoise_variance = 1.0", ["'period' is missing", "period = 365"]),
+        ('drift = "slow"\nnoise_variance = 1.0', ["drift must be a table, such as drift = { kernel"]),
+        (
+            f'drift = {{ {A_DRIFT}, scale = 9.0, seed = 1 }}\nnoise_variance = 1.0\nrewards = "bernoulli"',
+            ["rewards must be gaussian where means change"],
+        ),
+        ('recorded = "short.csv"\nnoise_variance = 1.0', ["a column for each of the 50 decisions", "has 2"]),
+        ('recorded = "none.csv"\nnoise_variance = 1.0', ["none.csv"]),
+        ('recorded = "bad.csv"\nnoise_variance = 1.0', ["bad.csv, line 2: column 't2' must hold finite numbers"]),
+    ],
+)
+def test_truths_that_change_are_refused_with_their_line(small, tmp_path, truth, phrases):
+    (tmp_path / "short.csv").write_text("name,t1,t2\na,1,2\nb,1,2\nc,1,2\n")
+    (tmp_path / "bad.csv").write_text("name,t1,t2\na,1,x\nb,1,2\nc,1,2\n")
+    with pytest.raises(ExperimentError) as caught:
+        small(arms="grid = [1, 3]", truth=truth)
+    for phrase in ("experiment.toml, line ", *phrases):
+        assert phrase in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize(
+    ("prior", "phrases"),
+    [
+        ('variance = 1.0\nkind = "drifting"', ["'scale' is missing", "scale = 200.0"]),
+        ('variance = 1.0\nkind = "drifting"\nscale = 0.0', ["scale must be above 0"]),
+        ('variance = 1.0\nkind = "drifting"\nscal = 9.0', ["there is no key 'scal'", "Did you mean 'scale'?"]),
+        ('variance = inf\nkind = "drifting"\nscale = 9.0', ["prior must have finite variances"]),
+        ('kind = "drifting"\nscale = 9.0', ["one of kernel, covariance, variance"]),
+        ('variance = 1.0\nkind = "windowed"', ["'window' is missing", "window = 300"]),
+        ('variance = 1.0\nkind = "windowed"\nwindow = 0', ["window must be at least 1"]),
+        ('variance = 1.0\nkind = "discounted"\nfactor = 2.0', ["factor must be above 0 and at most 1"]),
+        ('variance = 1.0\nkind = "driftin"\nscale = 9.0', ["kind must be one of vague, drifting", "'drifting'?"]),
+    ],
+)
+def test_priors_on_means_that_change_are_refused_with_their_line(small, prior, phrases):
+    with pytest.raises(ExperimentError) as caught:
+        small(prior=prior)
+    for phrase in ("experiment.toml, line ", *phrases):
+        assert phrase in str(caught.value), caught.value

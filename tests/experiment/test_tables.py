@@ -240,3 +240,59 @@ def test_every_rule_and_kernel_can_be_named():
 def test_importing_it_is_light():
     code = "import sys, corrbandits.experiment; print([m for m in ('scipy', 'xarray', 'numba') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+KERNEL = 'kernel = "exponential", length = 2.0, variance = 9.0'
+
+
+@pytest.mark.parametrize(
+    ("truth", "make", "how"),
+    [
+        ("drift = {{ {}, scale = 20.0, seed = 7, mean = 4.0 }}", cb.series.drift, {"scale": 20.0, "mean": 4.0}),
+        ("drift = {{ {}, scale = inf, seed = 7 }}", cb.series.drift, {"scale": np.inf}),
+        ("switches = {{ {}, every = 9, seed = 7 }}", cb.series.switches, {"every": 9}),
+        ("switches = {{ {}, at = [5, 30], seed = 7 }}", cb.series.switches, {"at": [5, 30]}),
+        ("seasons = {{ {}, period = 12, seed = 7 }}", cb.series.seasons, {"period": 12}),
+    ],
+)
+def test_a_truth_that_changes_for_as_long_as_the_run(small, truth, make, how):
+    environment = small(arms="grid = [3, 4]", truth=truth.format(KERNEL) + "\nnoise_variance = 1.0").environment
+    given = {"steps": 50, "noise_variance": 1.0, "seed": 7, "shape": (3, 4)}
+    by_hand = make(9.0 * cb.Exponential(2.0), cb.landscapes.grid(3, 4), **given, **how)
+    same(environment, by_hand)
+    assert environment.path.tobytes() == by_hand.path.tobytes()
+
+
+def test_a_truth_that_was_recorded(small, tmp_path):
+    path = np.random.default_rng(0).normal(size=(50, 3)).round(2)
+    lines = ["name," + ",".join(f"t{t}" for t in range(50))]
+    lines += [f"arm{k}," + ",".join(map(str, path[:, k])) for k in range(3)]
+    (tmp_path / "speeds.csv").write_text("\n".join(lines))
+    environment = small(truth='recorded = "speeds.csv"\nnoise_variance = 2.0').environment
+    assert environment.path.tolist() == path.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ('kind = "drifting"\nscale = 20.0', lambda prior: cb.Drifting(prior=prior, scale=20.0)),
+        ('kind = "drifting"\nscale = inf', lambda prior: cb.Drifting(prior=prior, scale=np.inf)),
+        (
+            'kind = "drifting"\nscale = [10, 1000]\nparts = 5',
+            lambda prior: cb.Drifting(prior=prior, scale=(10.0, 1000.0), parts=5),
+        ),
+        ('kind = "windowed"\nwindow = 30', lambda prior: cb.Windowed(prior=prior, window=30)),
+        ('kind = "windowed"\nwindow = [2.0, 0.5]', lambda prior: cb.Windowed(prior=prior, window=(2.0, 0.5))),
+        ('kind = "discounted"\nfactor = 0.9', lambda prior: cb.Discounted(prior=prior, factor=0.9)),
+    ],
+)
+def test_priors_on_means_that_change(small, change, expected):
+    prior = f'mean = 1.0\nkernel = {{ name = "exponential", length = 2.0, variance = 9.0 }}\n{change}'
+    experiment = small(arms="grid = [1, 3]", prior=prior)
+    within = {"kernel": 9.0 * cb.Exponential(2.0), "coordinates": cb.landscapes.grid(1, 3), "noise_variance": 4.0}
+    by_hand, found = expected(cb.Correlated(mean=1.0, **within)), belief_of(experiment)
+    same(found, by_hand)
+    same(found.prior, by_hand.prior)
+    assert found.in_words() == by_hand.in_words()
+    trace = cb.simulate(experiment.policies, experiment.environment, experiment.horizon)
+    assert trace.counts.sum() == 50

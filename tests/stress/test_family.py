@@ -71,7 +71,7 @@ def test_a_family_of_rewards_0_and_1(path):
         ("[truth]\nnoise_variance = 2.25\n", "", 1, ["'truth' is missing", 'column = "yield"']),
         ("noise_variance = 2.25", "", 3, ["'noise_variance' is missing", "noise_variance = 10.0"]),
         ("noise_variance = 2.25", "noise_variance = -1", 4, ["noise_variance must be above 0"]),
-        (COLUMNS, "", 3, ["one of landscape, means, column, draw is needed", 'column = "yield"']),
+        (COLUMNS, "", 3, ["recorded is needed", 'column = "yield"']),
         ("[truth]", '[truth]\nrewards = "bernoulli"', 5, ["must not be given with bernoulli rewards"]),
     ],
 )

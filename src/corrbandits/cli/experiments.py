@@ -108,7 +108,7 @@ def _simulated(described: Experiment, dask: str | None, **options: Any) -> Trace
 
 
 def _print_summary(trace: Trace, environment: Environment) -> None:
-    """Print the regret of each policy at the end, and how often it took a best arm."""
+    """Print the regret of each policy at the end, and how often it took a best arm, unless that changes."""
     from corrbandits._shell import terminal
     from corrbandits._shell.numbers import counted, number
 
@@ -116,13 +116,14 @@ def _print_summary(trace: Trace, environment: Environment) -> None:
     horizon, runs = trace.horizon, trace.data.sizes["run"]
     share = trace.counts.values[..., environment.optimal].sum(axis=-1).mean(axis=-1) / horizon
     best = "on a best arm" if environment.optimal.sum() > 1 else "on the best arm"
+    shown = () if environment.changes else (best,)  # where means change, so does the best arm
     rows = []
     for policy, on_best in zip(trace.data["policy"].values.tolist(), share.tolist(), strict=True):
         mean, low, high = (float(band[name].sel(policy=policy)) for name in ("mean", "low", "high"))
         interval = f"{low:,.1f} to {high:,.1f}" if runs > 1 else "needs 2 runs"
         steps = float(trace.initialisation.sel(policy=policy).mean())
-        rows.append((policy, f"{mean:,.1f}", interval, f"{on_best:.1%}", number(steps)))
-    heads = "policy", "mean regret", "95 % band", best, "initial steps"
+        rows.append((policy, f"{mean:,.1f}", interval, *(f"{on_best:.1%}" for _ in shown), number(steps)))
+    heads = "policy", "mean regret", "95 % band", *shown, "initial steps"
     title = f"After {counted(horizon, 'decision')}, {counted(runs, 'run')}"
     terminal.show([terminal.table(heads, rows, title=title)], terminal.console())
 

@@ -4,8 +4,11 @@
                      columns x and y, x alone, or latitude and longitude; or nowhere: count = 5
     [truth]          landscape = "two_peaks" (then [arms] may be left out), means = [...], column = "yield" (of the csv)
                      or draw = { kernel = "matern52", length = 2.0, variance = 100.0, seed = 1, mean = 0.0 };
+                     means that change with time are drift = { ..., scale = 200.0 }, switches = { ..., every = 300 } or
+                     { ..., at = [100, 250] }, seasons = { ..., period = 365 }, each with what draw has, or
+                     recorded = "speeds.csv", a row per arm and a column per time (see `cb.series`);
                      noise_variance (one or one per arm), or rewards = "bernoulli" for rewards 0 and 1. With a family
-                     of surfaces in [stress], `corrbandits stress` needs none of the four
+                     of surfaces in [stress], `corrbandits stress` needs none of these
     [priors.NAME]    mean (one or one per arm; 0 if left out) or column = "prior_mean"; then one of
                      kernel = { name = "exponential", length = 4.0, variance = 10.0, distance = "euclidean" },
                      which makes an `Implicit` belief of more than 10,000 arms,
@@ -13,7 +16,9 @@
                      noise_variance (the truth's if left out). For rewards 0 and 1 also: successes, failures.
                      Or kind = "vague", a prior that learns what it is not told, with any of mean, sd, length,
                      noise_sd, site (a number that is known, or a 90 % interval such as [100, 400]), kernel (a name or
-                     several), relative_noise, distance and parts, as for `Vague`
+                     several), relative_noise, distance and parts, as for `Vague`. On means that change, besides what a
+                     Gaussian prior has: kind = "drifting" with scale (one, or two between which it lies), kind =
+                     "windowed" with window, kind = "discounted" with factor
     [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
                      if left out); without a rule, the recommended one for that prior and the run's horizon
     [run]            horizon, runs (100 if left out), seed (0 if left out)

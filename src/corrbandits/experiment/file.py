@@ -64,7 +64,7 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
     with np.errstate(all="ignore"):
         horizon, runs, seed = _run(top.table("run", "[run] with horizon = 1000"))
         arms = arms_in(top, truth)
-        environment = environment_in(top, truth, arms, family=family)
+        environment = environment_in(top, truth, arms, horizon, family=family)
         priors = {name: prior_in(table, arms, environment) for name, table in top.tables("priors", A_PRIOR).items()}
         players = {name: _player(table, priors, horizon) for name, table in top.tables("policies", A_POLICY).items()}
     return Experiment(environment, players, horizon, runs, seed), top, arms

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from corrbandits._core import checks
 from corrbandits._shell.toml import Table
-from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent, Vague
+from corrbandits.belief import (
+    Belief,
+    Beta,
+    Correlated,
+    Discounted,
+    Drifting,
+    Implicit,
+    Independent,
+    Vague,
+    Windowed,
+)
 from corrbandits.environments import BernoulliBandit, Environment, landscapes
 from corrbandits.experiment.arms import Arms
 from corrbandits.experiment.building import kernel_in
@@ -20,36 +31,60 @@ TOLD = ("mean", "sd", "length", "noise_sd", "kernel", "site", "relative_noise", 
 BY_PLACE = ("length", "kernel", "site", "distance", "per_coordinate")
 """What of it says how arms relate by where they lie."""
 
+GAUSSIAN, BETA = ("kernel", "covariance", "variance", "variance_column"), ("successes", "failures")
+PLAIN = ("mean", "column", *GAUSSIAN, *BETA, "noise_variance", "kind")
+"""The keys of a prior on means that do not change."""
+
+CHANGING: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "drifting": (Drifting, ("scale", "parts")),
+    "windowed": (Windowed, ("window",)),
+    "discounted": (Discounted, ("factor",)),
+}
+"""The kinds of belief on means that change, and what is said of each besides the prior at one time."""
+
+EXAMPLES = {"scale": "scale = 200.0", "window": "window = 300", "factor": "factor = 0.99"}
+
 
 def prior_in(table: Table, arms: Arms, environment: Environment) -> Belief:
     """Return the belief that a table of [priors] describes."""
     if "kind" in table.values:
-        return _vague(table, arms)
-    gaussian, beta = ("kernel", "covariance", "variance", "variance_column"), ("successes", "failures")
-    table.refuse_other_keys(("mean", "column", *gaussian, *beta, "noise_variance", "kind"))
-    if any(key in table.values for key in beta):
-        return _beta(table, beta, environment)
-    if not any(key in table.values for key in gaussian):
+        kinds = {"vague": _vague, **dict.fromkeys(CHANGING, _changing)}
+        return table.choice("kind", kinds)(table, arms, environment)
+    table.refuse_other_keys(PLAIN)
+    if any(key in table.values for key in BETA):
+        return _beta(table, BETA, environment)
+    if not any(key in table.values for key in GAUSSIAN):
         raise table.error(
-            f'one of {", ".join((*gaussian, *beta))} is needed, got none. Add one; or kind = "vague", and what is '
+            f'one of {", ".join((*GAUSSIAN, *BETA))} is needed, got none. Add one; or kind = "vague", and what is '
             "not said is learnt."
         )
-    way = table.one_of(gaussian)
+    way = table.one_of(GAUSSIAN)
     with table.blame(way):
         return _gaussian(table, way, arms, environment)
 
 
-def _vague(table: Table, arms: Arms) -> Belief:
+def _changing(table: Table, arms: Arms, environment: Environment) -> Belief:
+    """Return the belief on means that change, around the prior that the other keys of the table describe."""
+    kind, own = CHANGING[table.values["kind"]]
+    table.refuse_other_keys((*PLAIN, *own))
+    table.need(own[0], EXAMPLES[own[0]])
+    inner = {key: value for key, value in table.values.items() if key not in ("kind", *own)}
+    prior = prior_in(replace(table, values=inner), arms, environment)
+    with table.blame(own[0]):
+        made: Belief = kind(prior=prior, **{key: table.values[key] for key in own if key in table.values})
+        return made
+
+
+def _vague(table: Table, arms: Arms, environment: Environment) -> Belief:
     """Return the belief that learns what it is not told; on the globe, distances are along the earth."""
-    kind = table.choice("kind", {"vague": Vague})
     table.refuse_other_keys(("kind", *TOLD))
     told: dict[str, Any] = {key: value for key, value in table.values.items() if key != "kind"}
     with table.blame("kind"):
         if arms.places is None and told.keys().isdisjoint(BY_PLACE):
-            return kind(arms=arms.count, **told)
+            return Vague(arms=arms.count, **told)
         if "latitude" in arms.columns.axes():
             told.setdefault("distance", "great_circle")
-        return kind(coordinates=arms.coordinates(), **told)
+        return Vague(coordinates=arms.coordinates(), **told)
 
 
 def _gaussian(table: Table, way: str, arms: Arms, environment: Environment) -> Belief:

@@ -33,10 +33,11 @@ def write_figure(files: Results, name: str, figure: Figure) -> None:
 
 
 def write_regret(files: Results, name: str, trace: Trace, environment: Environment, title: str, until: int) -> None:
-    """Write a trace as NAME.nc and its regret, with the Lai-Robbins bound, as NAME.png and NAME.pdf."""
+    """Write a trace as NAME.nc and its regret, with the Lai-Robbins bound if there is one, as NAME.png and NAME.pdf."""
     with trace.to_netcdf() as content:
         files.write(f"{name}.nc", content)
-    bound = theory.lai_robbins(environment, trace.horizon, times=trace.data["time"].values)
+    times = trace.data["time"].values
+    bound = None if environment.changes else theory.lai_robbins(environment, trace.horizon, times=times)
     write_figure(files, name, plots.regret_with_start(trace, cut(title, LONGEST_TITLE), lower_bound=bound, until=until))
 
 

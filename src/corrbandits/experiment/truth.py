@@ -11,8 +11,9 @@ from corrbandits._shell.toml import Table
 from corrbandits.environments import BernoulliBandit, Environment, GaussianBandit, landscapes
 from corrbandits.experiment.arms import LANDSCAPES, Arms
 from corrbandits.experiment.building import kernel_in
+from corrbandits.experiment.changes import CHANGING, changing_in
 
-SURFACE = ("landscape", "means", "column", "draw")
+SURFACE = ("landscape", "means", "column", "draw", *CHANGING)
 """How [truth] can describe a surface."""
 
 FAMILY = ("truth_draws", "truth_columns")
@@ -29,8 +30,11 @@ def surface_example(top: Table) -> str:
     return 'landscape = "two_peaks"'
 
 
-def environment_in(top: Table, truth: Table, arms: Arms, *, family: bool) -> Environment:
-    """Return the environment that [truth] describes; if `family`, it can leave the surface to [stress]."""
+def environment_in(top: Table, truth: Table, arms: Arms, horizon: int, *, family: bool) -> Environment:
+    """Return the environment that [truth] describes, for a run of so many decisions.
+
+    If `family`, it can leave the surface to [stress].
+    """
     if not any(key in truth.values for key in SURFACE):
         stress = top.values.get("stress", {})
         families = [key for key in FAMILY if key in stress]
@@ -41,6 +45,8 @@ def environment_in(top: Table, truth: Table, arms: Arms, *, family: bool) -> Env
             f"one of {', '.join(SURFACE)} is needed, got none.{only} Add one, such as: {surface_example(top)}"
         )
     way = truth.one_of(SURFACE)
+    if way in CHANGING:
+        return changing_in(truth, arms, way, horizon)
     bernoulli = "rewards" in truth.values and truth.choice("rewards", {"gaussian": False, "bernoulli": True})
     with truth.blame(way):
         surface = _surface(truth, arms) if way == "landscape" else None

@@ -1,0 +1,79 @@
+"""Who loses least as the scale of a drift goes from 10 to 100,000 steps: play it, and draw it.
+
+python docs/change.py          # draw docs/change.png from docs/change.json
+python docs/change.py --play   # play it anew, into docs/change.json: some minutes
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import corrbandits as cb
+from corrbandits import plots
+
+HERE = Path(__file__).parent
+SCALES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 100_000)
+NAMES = ("stationary", "Drifting, scale told", "Drifting, scale not told", "Windowed, 200", "Discounted, 0.99")
+KERNEL, WHERE, NOISE = 4 * cb.Exponential(2.0), cb.landscapes.grid(5, 5), 1.0
+HORIZON, PATHS = 2_000, 8
+
+
+def beliefs(scale):
+    """Return what the players believe; all know the covariance of the arms and the noise."""
+    prior = cb.Correlated(kernel=KERNEL, coordinates=WHERE, noise_variance=NOISE)
+    told, untold = (cb.Drifting(prior=prior, scale=known) for known in (float(scale), (10.0, 100_000.0)))
+    made = prior, told, untold, cb.Windowed(prior=prior, window=200), cb.Discounted(prior=prior, factor=0.99)
+    return dict(zip(NAMES, made, strict=True))
+
+
+def lost(scale, path, horizon=HORIZON, names=NAMES):
+    """Return what each belief loses per decision on one path, against the best arm of each time; all play UCL."""
+    drifting = {"steps": horizon, "scale": float(scale), "noise_variance": NOISE}
+    bandit = cb.series.drift(KERNEL, WHERE, seed=np.random.default_rng([path, int(scale)]), **drifting)
+    believed = beliefs(scale)
+    players = {name: (cb.UCL(), believed[name]) for name in names}
+    trace = cb.simulate(players, bandit, horizon, seed=path, record="summary", times=[horizon])
+    return {name: float(trace.regret.sel(policy=name).item()) / horizon for name in names}
+
+
+def played():
+    """Return what was lost per decision: by scale, by belief, on each path."""
+    found = {}
+    for scale in SCALES:
+        each = [lost(scale, path) for path in range(PATHS)]
+        found[str(scale)] = {name: [round(one[name], 5) for one in each] for name in NAMES}
+        print(scale, {name: round(float(np.mean(values)), 3) for name, values in found[str(scale)].items()}, flush=True)
+    return {"horizon": HORIZON, "paths": PATHS, "arms": len(WHERE), "lost": found}
+
+
+def figure(data):
+    """Return the figure: what each belief loses per decision, over the scale."""
+    drawn = Figure(figsize=(7.0, 4.2), layout="constrained")
+    ax = drawn.subplots()
+    scales = [int(scale) for scale in data["lost"]]
+    for number, name in enumerate(NAMES):
+        values = np.array([data["lost"][str(scale)][name] for scale in scales])
+        error = 2 * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+        look = {"color": plots.COLOURS[number], "linestyle": plots.DASHES[number], "marker": "o", "markersize": 4}
+        ax.errorbar(scales, values.mean(axis=1), error, label=name, linewidth=1.6, capsize=2, **look)
+    ax.set(xscale="log", ylim=(0, None), ylabel="lost per decision against the best arm of its time")
+    ax.set_xlabel("scale of the drift, in decisions (fast: left)")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return drawn
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--play", action="store_true", help="play it anew, into docs/change.json")
+    file = HERE / "change.json"
+    if parser.parse_args().play:
+        file.write_text(json.dumps(played(), indent=1) + "\n", encoding="utf-8")
+    plots.save(figure(json.loads(file.read_text(encoding="utf-8"))), HERE / "change.png")
+
+
+if __name__ == "__main__":
+    main()

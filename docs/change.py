@@ -30,11 +30,11 @@ def beliefs(scale):
 
 
 def lost(scale, path, horizon=HORIZON, names=NAMES):
-    """Return what each belief loses per decision on one path, against the best arm of each time; all play UCL."""
+    """Return what each belief loses per decision on one path, against the best arm of each time; all play Gittins."""
     drifting = {"steps": horizon, "scale": float(scale), "noise_variance": NOISE}
     bandit = cb.series.drift(KERNEL, WHERE, seed=np.random.default_rng([path, int(scale)]), **drifting)
     believed = beliefs(scale)
-    players = {name: (cb.UCL(), believed[name]) for name in names}
+    players = {name: (cb.Gittins(horizon), believed[name]) for name in names}
     trace = cb.simulate(players, bandit, horizon, seed=path, record="summary", times=[horizon])
     return {name: float(trace.regret.sel(policy=name).item()) / horizon for name in names}
 
@@ -45,7 +45,6 @@ def played():
     for scale in SCALES:
         each = [lost(scale, path) for path in range(PATHS)]
         found[str(scale)] = {name: [round(one[name], 5) for one in each] for name in NAMES}
-        print(scale, {name: round(float(np.mean(values)), 3) for name, values in found[str(scale)].items()}, flush=True)
     return {"horizon": HORIZON, "paths": PATHS, "arms": len(WHERE), "lost": found}
 
 

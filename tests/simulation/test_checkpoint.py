@@ -96,9 +96,9 @@ def test_what_is_saved_is_not_played_again(tmp_path, monkeypatch, record, way):
     for name in lost:
         (tmp_path / "new" / "saved" / name).unlink()
     played = []
-    run_into = batches.run_into
+    play = batches.Simulation.play
     monkeypatch.setattr(
-        batches, "run_into", lambda simulation, batch, *rest: (played.append(batch), run_into(simulation, batch, *rest))
+        batches.Simulation, "play", lambda self, batch, *rest: (played.append(batch), play(self, batch, *rest))
     )
     same(simulate(**FEW, record=record, checkpoint=str(tmp_path / "new" / "saved"), **way), whole)
     assert sorted(f"{b.player}-{b.first}-{b.last}.npz" for b in played) == sorted(lost)
@@ -147,7 +147,7 @@ def test_other_times_and_another_version_are_refused(tmp_path, monkeypatch):
     simulate(**summary, times=[5, 30], checkpoint=tmp_path)
     with pytest.raises(ValueError, match="simulation: other times"):
         simulate(**summary, times=[6, 30], checkpoint=tmp_path)
-    monkeypatch.setattr("corrbandits.simulation.simulator.version", lambda _: "9.9")
+    monkeypatch.setattr("corrbandits.simulation.asking.version", lambda _: "9.9")
     with pytest.raises(ValueError, match=r"version of corrbandits '[\d.]+' there, '9.9' here"):
         simulate(**summary, times=[5, 30], checkpoint=tmp_path)
 

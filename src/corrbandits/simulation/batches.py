@@ -4,13 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 
 from corrbandits._core.checks import Integers
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.policies import Policy
 from corrbandits.simulation.engines import ENGINES, Advanced, Recorded, Runs
+from corrbandits.simulation.fingerprint import fingerprint
+
+
+class Ensemble(Protocol):
+    """What workers and checkpoints must know of runs: of single policies (`Simulation`) or of several players."""
+
+    @property
+    def environment(self) -> Environment:
+        """What the rewards come from."""
+
+    @property
+    def horizon(self) -> int:
+        """How many decisions a run has."""
+
+    @property
+    def seed(self) -> int:
+        """What all randomness comes from."""
+
+    @property
+    def times(self) -> Integers | None:
+        """When the regret is recorded; None if every decision is."""
+
+    def sizes(self, runs: int) -> list[int]:
+        """Return how many runs are played at a time, for each of those who play."""
+
+    def room(self, batch: Batch) -> Recorded:
+        """Return arrays to record a batch in."""
+
+    def play(self, batch: Batch, into: Recorded, advanced: Advanced) -> None:
+        """Play a batch into arrays of its runs; `advanced` hears of its steps, may raise to stop it."""
+
+    def described(self, names: list[str]) -> dict[str, Any]:
+        """Return what makes those who play the ones they are, as entries of a JSON file."""
 
 
 class Player(NamedTuple):
@@ -38,6 +71,36 @@ class Simulation:
         policy, belief, _ = self.players[batch.player]
         return Runs(policy, belief, self.environment, self.horizon, self.seed, batch.first, batch.last, self.times)
 
+    def sizes(self, runs: int) -> list[int]:
+        """Return how many runs each policy's engine wants to play at a time."""
+        asked = (self.runs(Batch(number, 0, runs)) for number in range(len(self.players)))
+        return [ENGINES[player.engine].batch_size(of) for player, of in zip(self.players, asked, strict=True)]
+
+    def room(self, batch: Batch) -> Recorded:
+        """Return arrays to record a batch in."""
+        return self.runs(batch).room()
+
+    def play(self, batch: Batch, into: Recorded, advanced: Advanced) -> None:
+        """Have the engine play a batch into arrays of its runs; `advanced` hears of its steps, may raise to stop it."""
+        engine = ENGINES[self.players[batch.player].engine]
+        engine.play(self.runs(batch), into, advanced)
+        if (played := into["counts"].sum(axis=-1)).min() != self.horizon or played.max() != self.horizon:
+            raise RuntimeError(
+                f"the {engine.name} engine must count {self.horizon:,} decisions in each run, got {played.min():,} "
+                "in one of them. Its play() must fill in every array it is given."
+            )
+
+    def described(self, names: list[str]) -> dict[str, Any]:
+        """Return the engine of each policy, and the fingerprints of policy and belief."""
+        policies: dict[str, Any] = {}
+        for name, (policy, belief, engine) in zip(names, self.players, strict=True):
+            policies |= {
+                f"engine of {name!r}": engine,
+                f"policy {name!r}": fingerprint(policy),
+                f"belief of {name!r}": fingerprint(belief),
+            }
+        return policies
+
 
 @final
 @dataclass(frozen=True)
@@ -54,11 +117,10 @@ class Batch:
         return self.player, slice(self.first, self.last)
 
 
-def batches(simulation: Simulation, runs: int) -> list[Batch]:
+def batches(ensemble: Ensemble, runs: int) -> list[Batch]:
     """Return all the work, in parts as large as the engines want them; early runs come first."""
     work: list[Batch] = []
-    for number, player in enumerate(simulation.players):
-        size = ENGINES[player.engine].batch_size(simulation.runs(Batch(number, 0, runs)))
+    for number, size in enumerate(ensemble.sizes(runs)):
         work += [Batch(number, first, min(first + size, runs)) for first in range(0, runs, size)]
     return sorted(work, key=lambda batch: (batch.first, batch.player))
 
@@ -73,19 +135,8 @@ def part(recorded: Recorded, batch: Batch) -> Recorded:
     return {name: array[batch.rows] for name, array in recorded.items()}
 
 
-def run_into(simulation: Simulation, batch: Batch, into: Recorded, advanced: Advanced) -> None:
-    """Have the engine play a batch into arrays of its runs; `advanced` hears of its steps, may raise to stop it."""
-    engine = ENGINES[simulation.players[batch.player].engine]
-    engine.play(simulation.runs(batch), into, advanced)
-    if (played := into["counts"].sum(axis=-1)).min() != simulation.horizon or played.max() != simulation.horizon:
-        raise RuntimeError(
-            f"the {engine.name} engine must count {simulation.horizon:,} decisions in each run, got {played.min():,} "
-            "in one of them. Its play() must fill in every array it is given."
-        )
-
-
-def run_batch(simulation: Simulation, batch: Batch) -> tuple[Batch, Recorded]:
+def run_batch(ensemble: Ensemble, batch: Batch) -> tuple[Batch, Recorded]:
     """Return a batch with arrays of its runs: the work of another process or machine."""
-    recorded = simulation.runs(batch).room()
-    run_into(simulation, batch, recorded, lambda _: None)
+    recorded = ensemble.room(batch)
+    ensemble.play(batch, recorded, lambda _: None)
     return batch, recorded

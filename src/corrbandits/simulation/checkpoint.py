@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._shell import outputs
-from corrbandits.simulation.batches import Batch, Simulation
+from corrbandits.simulation.batches import Batch, Ensemble
 from corrbandits.simulation.engines import Recorded
 from corrbandits.simulation.fingerprint import fingerprint
 
@@ -96,26 +96,19 @@ class Checkpoint:
             raise ValueError(f"it must hold {expected}, but it holds {found}")
 
 
-def described(simulation: Simulation, names: list[str], runs: int, version: str) -> dict[str, Any]:
+def described(ensemble: Ensemble, names: list[str], runs: int, version: str) -> dict[str, Any]:
     """Return what makes a simulation the one it is, as entries of a JSON file."""
-    policies: dict[str, Any] = {}
-    for name, (policy, belief, engine) in zip(names, simulation.players, strict=True):
-        policies |= {
-            f"engine of {name!r}": engine,
-            f"policy {name!r}": fingerprint(policy),
-            f"belief of {name!r}": fingerprint(belief),
-        }
     return {
         "format": FORMAT,
         VERSION: version,
-        "horizon": simulation.horizon,
+        "horizon": ensemble.horizon,
         "runs": runs,
-        "seed": simulation.seed,
-        "record": "full" if simulation.times is None else "summary",
-        "times": None if simulation.times is None else simulation.times.tolist(),
+        "seed": ensemble.seed,
+        "record": "full" if ensemble.times is None else "summary",
+        "times": None if ensemble.times is None else ensemble.times.tolist(),
         "policies": names,
-        "environment": fingerprint(simulation.environment),
-        **policies,
+        "environment": fingerprint(ensemble.environment),
+        **ensemble.described(names),
     }
 
 

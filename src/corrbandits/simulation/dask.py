@@ -21,7 +21,7 @@ from importlib.metadata import version
 from typing import Any, final
 
 from corrbandits.simulation import batches
-from corrbandits.simulation.batches import Batch, Simulation
+from corrbandits.simulation.batches import Batch, Ensemble
 from corrbandits.simulation.engines import Recorded
 
 LOG = logging.getLogger("corrbandits")
@@ -78,7 +78,7 @@ def _refuse_unlike_an_address(address: str) -> None:
         )
 
 
-def results(client: Any, simulation: Simulation, work: list[Batch]) -> Iterator[tuple[Batch, Recorded]]:
+def results(client: Any, simulation: Ensemble, work: list[Batch]) -> Iterator[tuple[Batch, Recorded]]:
     """Yield every batch with its arrays as workers finish them; what is left at an error or Ctrl-C is cancelled.
 
     Dask gives up a batch that several dying workers held, whether or not it killed them. Such a batch is played again
@@ -154,7 +154,7 @@ def _watch(client: Any, over: threading.Event) -> None:
 class _There:
     """The simulation and some batches on a cluster."""
 
-    def __init__(self, client: Any, simulation: Simulation) -> None:
+    def __init__(self, client: Any, simulation: Ensemble) -> None:
         import cloudpickle  # also takes policies that are defined in a notebook
 
         self.held: dict[Any, Batch] = {}
@@ -191,7 +191,7 @@ class _There:
         return f"{self._name}-{what}-{self._submitted}"
 
 
-def _blamed(simulation: Simulation, error: Any) -> OSError:
+def _blamed(simulation: Ensemble, error: Any) -> OSError:
     less = ", or keep less: record='summary'" if simulation.times is None else ""
     return OSError(
         f"several workers died over the same runs, which they played alone ({error.last_worker.address} was the last), "
@@ -222,12 +222,12 @@ def of_version(wanted: str) -> Callable[..., Any]:
     return run
 
 
-def loaded(content: bytes) -> Simulation:
+def loaded(content: bytes) -> Ensemble:
     """Return the simulation as it was sent."""
-    simulation: Simulation = pickle.loads(content)
+    simulation: Ensemble = pickle.loads(content)
     return simulation
 
 
-def run_batch(batch: tuple[int, ...], simulation: Simulation) -> tuple[Batch, Recorded]:
+def run_batch(batch: tuple[int, ...], simulation: Ensemble) -> tuple[Batch, Recorded]:
     """Return a batch with its arrays."""
     return batches.run_batch(simulation, Batch(*batch))

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Integers
 from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.policies import Policy
 from corrbandits.simulation import batches, workers
+from corrbandits.simulation.asking import recorded_times, saved_in, who_plays
 from corrbandits.simulation.batches import Batch, Player, Simulation
-from corrbandits.simulation.checkpoint import Checkpoint, described
 from corrbandits.simulation.engines import Recorded, Runs, engine_for
 from corrbandits.simulation.trace import REGRET, Trace
 
@@ -64,51 +62,15 @@ def simulate(
     """
     horizon, runs = checks.integer("horizon", horizon, least=1), checks.integer("runs", runs, least=1)
     seed = checks.integer("seed", seed, least=0)
-    by = _workers(threads, map)
-    pairs, at = _checked(policies, environment).values(), _times(record, times, horizon)
+    by = who_plays(threads, map)
+    pairs, at = _checked(policies, environment).values(), recorded_times(record, times, horizon)
     asked = [Runs(*pair, environment, horizon, seed, 0, runs, at) for pair in pairs]
     players = tuple(Player(each.policy, each.belief, engine_for(each, engine).name) for each in asked)
     simulation = Simulation(players, environment, horizon, seed, at)
-    saved = None if checkpoint is None else _saved(checkpoint, simulation, list(policies), runs)
+    saved = saved_in(checkpoint, simulation, list(policies), runs)
     recorded = _room(simulation, runs)
     workers.complete(simulation, batches.batches(simulation, runs), recorded, by, saved, progress)
     return Trace(_dataset(policies, simulation, recorded))
-
-
-def _workers(threads: Any, way: Any) -> Any:
-    """Return who plays: threads of this process, or whoever `map` hands the work to."""
-    if way is None:
-        threads = os.cpu_count() or 1 if threads is None else checks.integer("threads", threads, least=1)
-        return partial(workers.in_threads, threads=threads)
-    if threads is not None:
-        raise ValueError(
-            "threads are of this machine, but with map the work is done wherever that has it done. Leave one of them "
-            "out; a pool or a cluster is told elsewhere how many workers it has."
-        )
-    workers.mapping(way)  # refuses what has no map, before any work
-    return partial(workers.elsewhere, way=way)
-
-
-def _saved(directory: Any, simulation: Simulation, names: list[str], runs: int) -> Checkpoint:
-    if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
-        raise TypeError(f"checkpoint must be the name of a directory, got {directory!r:.60}.")
-    return Checkpoint(directory, described(simulation, names, runs, version("corrbandits")))
-
-
-def _times(record: Any, times: Any, horizon: int) -> Integers | None:
-    """Return when the regret is recorded, or None if every decision is."""
-    if record not in ("full", "summary"):
-        raise ValueError(f"record must be full or summary, got {record!r:.60}.")
-    if record == "full":
-        if times is not None:
-            raise ValueError("times go with record='summary': a full record has every time. Leave one of them out.")
-        return None
-    if times is None:
-        return np.unique(np.append(np.geomspace(1, horizon, 200).astype(np.int64), horizon))
-    chosen = np.unique(checks.finite("times", times))
-    if not chosen.size or (chosen % 1).any() or chosen[0] < 1 or chosen[-1] > horizon:
-        raise ValueError(f"times must be whole numbers from 1 to {horizon}, the horizon, got {times!r:.60}.")
-    return chosen.astype(np.int64)
 
 
 def _room(simulation: Simulation, runs: int) -> Recorded:

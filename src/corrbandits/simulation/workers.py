@@ -14,7 +14,7 @@ import numpy as np
 
 from corrbandits._shell.progress import bar
 from corrbandits.simulation import batches, dask
-from corrbandits.simulation.batches import Batch, Simulation
+from corrbandits.simulation.batches import Batch, Ensemble
 from corrbandits.simulation.checkpoint import Checkpoint, forms
 from corrbandits.simulation.engines import Recorded
 
@@ -25,23 +25,23 @@ Work = Generator[tuple[list[Batch], int], None, None]
 
 
 def complete(
-    simulation: Simulation,
+    ensemble: Ensemble,
     work: list[Batch],
     recorded: Recorded,
-    by: Callable[[Simulation, list[Batch], Recorded], Work],
+    by: Callable[[Ensemble, list[Batch], Recorded], Work],
     saved: Checkpoint | None,
     progress: bool | None,
 ) -> None:
     """Fill `recorded` with all the work: loaded if it is saved, otherwise played, and saved as soon as it is done."""
     left = [batch for batch in work if saved is None or not saved.load(batch, batches.part(recorded, batch))]
     runs = batches.runs_in(work)
-    before = (runs - batches.runs_in(left)) * simulation.horizon
+    before = (runs - batches.runs_in(left)) * ensemble.horizon
     if saved is not None and before:
         LOG.info(saved.resumed(runs))
     try:
         with (
-            bar(runs * simulation.horizon, progress, before=before) as show,
-            closing(by(simulation, left, recorded)) as done,
+            bar(runs * ensemble.horizon, progress, before=before) as show,
+            closing(by(ensemble, left, recorded)) as done,
         ):
             for finished, steps in done:
                 if saved is not None:
@@ -58,7 +58,7 @@ class _Stopped(Exception):  # noqa: N818  not an error: the run was asked to end
     """Ends a run whose result nobody waits for."""
 
 
-def in_threads(simulation: Simulation, work: list[Batch], recorded: Recorded, *, threads: int) -> Work:
+def in_threads(ensemble: Ensemble, work: list[Batch], recorded: Recorded, *, threads: int) -> Work:
     """Play in threads of this process; on Ctrl-C or an error all stop at their next look."""
     stopped, steps = threading.Event(), np.zeros(len(work), dtype=np.int64)
 
@@ -68,7 +68,7 @@ def in_threads(simulation: Simulation, work: list[Batch], recorded: Recorded, *,
             if stopped.is_set():
                 raise _Stopped
 
-        batches.run_into(simulation, work[number], batches.part(recorded, work[number]), advanced)
+        ensemble.play(work[number], batches.part(recorded, work[number]), advanced)
         return work[number]
 
     with ThreadPoolExecutor(threads) as pool:
@@ -83,17 +83,17 @@ def in_threads(simulation: Simulation, work: list[Batch], recorded: Recorded, *,
             raise
 
 
-def elsewhere(simulation: Simulation, work: list[Batch], recorded: Recorded, *, way: Any) -> Work:
+def elsewhere(ensemble: Ensemble, work: list[Batch], recorded: Recorded, *, way: Any) -> Work:
     """Play by a function like `map`, or by what has one: a pool, an executor, a Dask client."""
     waiting = set(work)
-    for result in _results(mapping(way)(simulation, work) if work else ()):
+    for result in _results(mapping(way)(ensemble, work) if work else ()):
         batch, found = _understood(result, waiting)
         rows = batches.part(recorded, batch)
         _refuse_other_arrays(found, rows)
         for name, of_batch in rows.items():
             of_batch[...] = found[name]
         waiting.remove(batch)
-        yield [batch], (batches.runs_in(work) - batches.runs_in(waiting)) * simulation.horizon
+        yield [batch], (batches.runs_in(work) - batches.runs_in(waiting)) * ensemble.horizon
     if waiting:
         raise ValueError(
             f"map must give a result for each of {len(work)} items, but {len(waiting)} are missing. Pass a function "
@@ -101,7 +101,7 @@ def elsewhere(simulation: Simulation, work: list[Batch], recorded: Recorded, *, 
         )
 
 
-def mapping(way: Any) -> Callable[[Simulation, list[Batch]], Iterable[Any]]:
+def mapping(way: Any) -> Callable[[Ensemble, list[Batch]], Iterable[Any]]:
     """Return a function that has batches played and gives the results, each as soon as it is there if `way` can."""
     owner = getattr(way, "__self__", way)  # of pool.map, the pool
     if dask.is_client(owner):
@@ -112,7 +112,7 @@ def mapping(way: Any) -> Callable[[Simulation, list[Batch]], Iterable[Any]]:
             "map must be a function like the built-in map, or have one (a pool, an executor, a Dask client), got "
             f"{way!r:.60}."
         )
-    return lambda simulation, work: mapped(partial(batches.run_batch, simulation), work)
+    return lambda ensemble, work: mapped(partial(batches.run_batch, ensemble), work)
 
 
 LIKE_MAP = "Pass a function that behaves like the built-in map, or the pool, executor or Dask client itself."

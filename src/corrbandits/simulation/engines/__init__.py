@@ -6,7 +6,7 @@ An engine is a subclass of `Engine` in a file of its own, and a line in `ENGINES
 from __future__ import annotations
 
 from corrbandits.simulation.engines.compiled import Compiled
-from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, generators
+from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, chosen, generators
 from corrbandits.simulation.engines.reference import Reference
 
 ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Compiled(), Reference())}
@@ -21,14 +21,7 @@ def engine_for(runs: Runs, name: str = "auto") -> Engine:
     >>> engine_for(runs).name, ENGINES["compiled"].refuses(runs)
     ('reference', 'the belief is a Beta')
     """
-    names = ["auto", *ENGINES]
-    if name not in names:
-        raise ValueError(f"engine must be {', '.join(names[:-1])} or {names[-1]}, got {name!r:.60}.")
-    if name == "auto":
-        return next(engine for engine in ENGINES.values() if not engine.refuses(runs))
-    if why_not := ENGINES[name].refuses(runs):
-        raise ValueError(f"the {name} engine cannot play this because {why_not}. Use engine='auto'.")
-    return ENGINES[name]
+    return chosen(ENGINES, runs, name)
 
 
-__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "engine_for", "generators"]
+__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "chosen", "engine_for", "generators"]

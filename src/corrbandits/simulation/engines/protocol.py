@@ -14,9 +14,9 @@ whatever runs beside it: other runs, other policies, other threads, other machin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Protocol, TypeVar, final
 
 import numpy as np
 
@@ -114,3 +114,25 @@ class Engine(ABC):
     def batch_size(self, runs: Runs) -> int:
         """Return how many of these runs it wants to play at a time: a checkpoint loses at most so many."""
         return -(-len(runs) // MOST_BATCHES)
+
+
+_R = TypeVar("_R", contravariant=True)
+
+
+class _Choosy(Protocol[_R]):
+    def refuses(self, runs: _R) -> str: ...
+
+
+_E = TypeVar("_E", bound=_Choosy[Any])
+
+
+def chosen(engines: Mapping[str, _E], runs: Any, name: str) -> _E:
+    """Return the engine of that name or, if it is "auto", the first that can play the runs; refuse one that cannot."""
+    names = ["auto", *engines]
+    if name not in names:
+        raise ValueError(f"engine must be {', '.join(names[:-1])} or {names[-1]}, got {name!r:.60}.")
+    if name == "auto":
+        return next(engine for engine in engines.values() if not engine.refuses(runs))
+    if why_not := engines[name].refuses(runs):
+        raise ValueError(f"the {name} engine cannot play this because {why_not}. Use engine='auto'.")
+    return engines[name]

@@ -61,18 +61,18 @@ def test_losses_are_expected_pay_short_of_the_best_of_all_assignments(rule, arms
         share = {"none": lambda k: 1, "lost": lambda k: k == 1}.get(rule, lambda k: 1 / k)
         return [SIX.means[arm] * share(taken.count(arm)) for arm in taken]
 
-    group, each = losses(SIX, rule, np.array([arms]), done=0)
+    group, each = losses(SIX, rule, np.array([arms]).T, done=0)
     best = max(sum(pay(list(taken))) for taken in itertools.product(range(6), repeat=min(len(arms), 4)))
     if len(arms) <= 4:
         np.testing.assert_allclose(group[0], best - sum(pay(arms)), atol=1e-12)
-    np.testing.assert_allclose(each[0].sum(), group[0], atol=1e-12)
-    np.testing.assert_allclose(np.diff(each[0]), -np.diff(pay(arms)), atol=1e-12)
+    np.testing.assert_allclose(each.sum(), group[0], atol=1e-12)
+    np.testing.assert_allclose(np.diff(each[:, 0]), -np.diff(pay(arms)), atol=1e-12)
 
 
 def test_a_group_on_its_best_arms_loses_exactly_nothing():
     bandit = cb.GaussianBandit(np.array([0.1, 0.7, 0.2, 0.3]) * 3, 1.0)
     for arms in itertools.permutations((1, 2, 3)):
-        assert losses(bandit, "lost", np.array([arms]), done=0)[0].tolist() == [0.0]
+        assert losses(bandit, "lost", np.array([arms]).T, done=0)[0].tolist() == [0.0]
 
 
 def brute(indices):

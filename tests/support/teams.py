@@ -5,7 +5,7 @@ import numpy as np
 import corrbandits as cb
 from corrbandits import policies
 
-WHERE = cb.landscapes.grid(2, 3)
+WHERE = [[0.0, 0.1], [0.2, 1.0], [0.0, 2.3], [1.1, 0.0], [1.0, 1.4], [0.8, 2.0]]
 BANDITS = {
     "gaussian": cb.GaussianBandit([0.3, 0.1, 1.2, 0.8, 2.0, 1.7], [1.0, 0.5, 2.0, 1.0, 1.5, 1.0]),
     "binary": cb.BernoulliBandit([0.2, 0.5, 0.4, 0.7, 0.6, 0.1]),
@@ -13,7 +13,7 @@ BANDITS = {
 BELIEFS = {
     "flat": cb.Independent(noise_variance=1.0, arms=6),
     "apart": cb.Independent(mean=1.0, variance=[0.5, 1.0, 2.0, 1.5, 3.0, 0.0], noise_variance=[1.0, 0.5, 2, 1, 1.5, 1]),
-    # other means for every arm: on a grid with equal ones arms tie, and rounding would decide
+    # no two arms are alike: on a regular grid some tie, and rounding would decide
     "joint": cb.Correlated(
         mean=[1.0, 1.15, 0.9, 1.2, 0.85, 1.05], kernel=2 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=1.3
     ),

@@ -23,6 +23,7 @@ knows the whole. Who does not takes what it is paid for a reward of the arm.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -34,13 +35,13 @@ COLLISIONS = ("none", "lost", "one", "split")
 
 
 def together(arms: Integers, number: int) -> Integers:
-    """Return for each player of each step, (n, M), how many take the same arm as it; `number` is that of arms.
+    """Return for each player at each step, (M, n), how many take the same arm as it; `number` is that of arms.
 
-    >>> together(np.array([[0, 2, 2, 2], [1, 0, 1, 0]]), number=3).tolist()
-    [[1, 3, 3, 3], [2, 2, 2, 2]]
+    >>> together(np.array([[0, 1], [2, 0], [2, 1], [2, 0]]), number=3).tolist()
+    [[1, 2], [3, 2], [3, 2], [3, 2]]
     """
-    places = number * np.arange(len(arms))[:, None] + arms
-    counts: Integers = np.bincount(places.ravel(), minlength=number * len(arms))
+    places = number * np.arange(arms.shape[1]) + arms
+    counts = np.bincount(places.ravel(), minlength=number * arms.shape[1])
     return np.asarray(counts[places])
 
 
@@ -72,25 +73,30 @@ def outcome(
 
 
 def losses(environment: Environment, rule: str, arms: Integers, done: int) -> tuple[Array, Array]:
-    """Return what the group, (n,), and each player, (n, M), lose in expectation at steps `done` + 1 and on.
+    """Return what the group, (n,), and each player, (M, n), lose in expectation at steps `done` + 1 and on.
 
     The group could have the best assignment of players to arms: all on the best arm if there are no collisions,
     otherwise one on each of the M best. A player's part is an M-th of that less what it is paid; so one on a good arm
     loses less than nothing.
 
     >>> from corrbandits import GaussianBandit
-    >>> group, each = losses(GaussianBandit([1.0, 3.0, 5.0], 1.0), "lost", np.array([[2, 0], [1, 2], [2, 2]]), done=0)
+    >>> group, each = losses(GaussianBandit([1.0, 3.0, 5.0], 1.0), "lost", np.array([[2, 1, 2], [0, 2, 2]]), done=0)
     >>> group, each.tolist()
-    (array([2., 0., 8.]), [[-1.0, 3.0], [1.0, -1.0], [4.0, 4.0]])
+    (array([2., 0., 8.]), [[-1.0, 1.0, 4.0], [3.0, -1.0, 4.0]])
     """
-    times = range(done + 1, done + len(arms) + 1) if environment.changes else [1]
+    players, steps = arms.shape
     if rule == "none":
-        gaps = np.array([environment.gaps_at(t) for t in times])
-        each = np.take_along_axis(np.broadcast_to(gaps, (len(arms), gaps.shape[1])), arms, axis=1)
-        return each.sum(axis=1), each
-    means, players = np.array([environment.means_at(t) for t in times]), arms.shape[1]
-    best = np.sort(means, axis=1)[:, -players:]
-    pay = np.take_along_axis(np.broadcast_to(means, (len(arms), means.shape[1])), arms, axis=1)
-    number = together(arms, environment.arms)
+        each = _at(environment.gaps_at, environment, arms, done)
+        return each.sum(axis=0), each
+    times = range(done + 1, done + steps + 1) if environment.changes else [1]
+    best = np.array([np.sort(environment.means_at(t))[-players:] for t in times]).T
+    pay, number = _at(environment.means_at, environment, arms, done), together(arms, environment.arms)
     pay = np.where(number > 1, 0.0, pay) if rule == "lost" else pay / number
-    return (best - np.sort(pay, axis=1)).sum(axis=1), best.mean(axis=1, keepdims=True) - pay
+    return (best - np.sort(pay, axis=0)).sum(axis=0), best.mean(axis=0) - pay
+
+
+def _at(of: Callable[[int], Array], environment: Environment, arms: Integers, done: int) -> Array:
+    """Return what an environment says of each arm taken, (M, n), at its time."""
+    if not environment.changes:
+        return np.take(of(1), arms)
+    return np.array([of(t)[taken] for t, taken in enumerate(arms.T, start=done + 1)]).T

@@ -153,8 +153,9 @@ def _record(runs: TeamRuns, run: TeamRun, drawn: Streams, into: Recorded, advanc
             into["counts"][player] += np.bincount(taken, minlength=runs.environment.arms)
         if runs.times is None:
             into["arms"][:, first : first + n], into["rewards"][:, first : first + n] = arms, paid
-        for name, steps in _steps(runs, arms, sent, first).items():
-            before[name] = _add(runs.times, first, before[name], steps, into[name])
+        with np.errstate(over="ignore"):  # rewards at the edge of the doubles: the run refuses what is beyond it
+            for name, steps in _steps(runs, arms, sent, first).items():
+                before[name] = _add(runs.times, first, before[name], steps, into[name])
         advanced(n)
 
 
@@ -164,19 +165,21 @@ SUMS = ("regret", "own_regret", "collisions", "sent")
 
 def _steps(runs: TeamRuns, arms: Integers, sent: Integers, done: int) -> Recorded:
     """Return what each step adds to each of the sums, the last axis being time."""
-    by_step = np.ascontiguousarray(arms.T)
-    group, each = losses(runs.environment, runs.team.collisions, by_step, done)
-    met = (together(by_step, runs.environment.arms) > 1).sum(axis=1) * (runs.team.collisions != "none")
-    return {"regret": group, "own_regret": each.T, "collisions": met, "sent": sent}
+    group, each = losses(runs.environment, runs.team.collisions, arms, done)
+    met = np.zeros(len(sent), dtype=np.int64)
+    if runs.team.collisions != "none":
+        met += (together(arms, runs.environment.arms) > 1).sum(axis=0)
+    return {"regret": group, "own_regret": each, "collisions": met, "sent": sent}
 
 
 def _add(times: Integers | None, first: int, before: Any, steps: Any, into: Any) -> Any:
-    """Write the sums at those of the times that lie in a block; return those at its end."""
+    """Write the sums at those of the times that lie in a block; return those at its end. The steps become sums."""
     n = steps.shape[-1]
-    sums = np.cumsum(np.concatenate([before[..., None], steps], axis=-1), axis=-1)  # one after the other
+    steps[..., 0] += before
+    np.cumsum(steps, axis=-1, out=steps)  # one after the other: the bits of a sum over all times
     if times is None:
-        into[..., first : first + n] = sums[..., 1:]
+        into[..., first : first + n] = steps
     else:
         begun, ended = np.searchsorted(times, (first, first + n), side="right")
-        into[..., begun:ended] = sums[..., times[begun:ended] - first]
-    return sums[..., -1]
+        into[..., begun:ended] = steps[..., times[begun:ended] - first - 1]
+    return steps[..., -1].copy()

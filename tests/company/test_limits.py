@@ -87,3 +87,11 @@ def test_a_complete_graph_that_averages_at_once_is_full_sharing(belief, bandit, 
     ways = {way: Team.of(RULES[rule], BELIEFS[belief], players, sharing=way) for way in ("full", "consensus")}
     trace = simulate_team(ways, BANDITS[bandit], horizon=20, runs=1, seed=2, engine="reference")
     np.testing.assert_array_equal(trace.arms.sel(policy="full").values, trace.arms.sel(policy="consensus").values)
+
+
+def test_no_team_plays_longer_than_means_are_known():
+    bandit = cb.ChangingBandit(np.zeros((5, 2)), noise_variance=1.0)
+    team = cb.Team.of(cb.UCL(), cb.Independent(noise_variance=1.0, arms=2), players=2)
+    assert cb.simulate_team({"both": team}, bandit, horizon=5).regret.sizes["time"] == 5
+    with pytest.raises(ValueError, match="at most 5"):
+        cb.simulate_team({"both": team}, bandit, horizon=6)

@@ -17,7 +17,7 @@ from corrbandits.company.engines import ENGINES, TeamRuns, engine_for
 from corrbandits.company.team import Team
 from corrbandits.environments import Environment
 from corrbandits.simulation import Trace, batches, workers
-from corrbandits.simulation.asking import recorded_times, saved_in, who_plays
+from corrbandits.simulation.asking import recorded_times, refuse_too_long, saved_in, who_plays
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.engines import Advanced, Recorded
 from corrbandits.simulation.fingerprint import fingerprint
@@ -64,6 +64,7 @@ def simulate_team(
     """
     horizon, runs = checks.integer("horizon", horizon, least=1), checks.integer("runs", runs, least=1)
     seed, by = checks.integer("seed", seed, least=0), who_plays(threads, map)
+    refuse_too_long(environment, horizon)
     named, at = _checked(teams, environment), recorded_times(record, times, horizon)
     asked = [TeamRuns(team, environment, horizon, seed, 0, runs, at) for team in named.values()]
     players = tuple((of.team, engine_for(of, engine).name) for of in asked)

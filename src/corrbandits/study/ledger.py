@@ -113,6 +113,13 @@ class Ledger:
         seen = self.tally if tally is None else tally
         return History(seen, self._in_days if self.recipe.in_real_time else self._steps)
 
+    def measured_trials(self) -> list[int]:
+        """Return the trials whose rewards count, in the order of `history().steps()`."""
+        told = [(trial, entry) for trial, entry in enumerate(self.trials, 1) if entry.status == "told"]
+        if self.recipe.in_real_time:
+            told.sort(key=lambda one: one[1].when or 0.0)
+        return [trial for trial, _ in told]
+
     def _steps(self) -> Iterator[Step]:
         for trial, entry in enumerate(self.trials, start=1):
             if entry.status == "told":

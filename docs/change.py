@@ -30,11 +30,11 @@ def beliefs(scale):
 
 
 def lost(scale, path, horizon=HORIZON, names=NAMES):
-    """Return what each belief loses per decision on one path, against the best arm of each time; all play UCL."""
+    """Return what each belief loses per decision on one path, against the best arm of each time; all play Gittins."""
     drifting = {"steps": horizon, "scale": float(scale), "noise_variance": NOISE}
     bandit = cb.series.drift(KERNEL, WHERE, seed=np.random.default_rng([path, int(scale)]), **drifting)
     believed = beliefs(scale)
-    players = {name: (cb.UCL(), believed[name]) for name in names}
+    players = {name: (cb.Gittins(horizon), believed[name]) for name in names}
     trace = cb.simulate(players, bandit, horizon, seed=path, record="summary", times=[horizon])
     return {name: float(trace.regret.sel(policy=name).item()) / horizon for name in names}
 

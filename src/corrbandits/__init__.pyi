@@ -15,6 +15,9 @@ from corrbandits.belief import Refitting as Refitting
 from corrbandits.belief import Vague as Vague
 from corrbandits.belief import Windowed as Windowed
 from corrbandits.belief import evidence as evidence
+from corrbandits.company import Team as Team
+from corrbandits.company import coop_ucb2 as coop_ucb2
+from corrbandits.company import simulate_team as simulate_team
 from corrbandits.environments import BernoulliBandit as BernoulliBandit
 from corrbandits.environments import ChangingBandit as ChangingBandit
 from corrbandits.environments import Environment as Environment

@@ -502,3 +502,18 @@ def test_the_lower_bound_at_times_of_ones_own():
     for call in (theory.lai_robbins, theory.lai_robbins_counts):
         with pytest.raises(TypeError, match="the lower bound is of an environment"):
             call([1.0, 2.0], 3)
+
+
+@pytest.mark.parametrize("players", [1, 2, 3, 4])
+def test_the_centralised_bound_is_the_cost_of_arms_worse_than_the_last_good_one(players):
+    """Against the sum written out, and against the bound of one player for one."""
+    means, variance = [0.2, 1.0, 0.7, 0.5], 0.3
+    bandit = GaussianBandit(means, variance)
+    last = sorted(means, reverse=True)[players - 1]
+    slope = sum(2 * variance / (last - mean) for mean in means if mean < last)
+    bound = theory.centralised(bandit, 1_000, players, collisions=True)
+    assert float(bound[-1]) == pytest.approx(slope * math.log(1_000), rel=1e-12)
+    free = theory.centralised(bandit, 1_000, players)
+    np.testing.assert_array_equal(free.values, theory.lai_robbins(bandit, 1_000).values)
+    with pytest.raises(ValueError, match="5 players cannot avoid each other on 4 arms"):
+        theory.centralised(bandit, 1_000, 5, collisions=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import final
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 
@@ -140,6 +141,29 @@ class Tally:
             counts, exact, squares = _sum(counts, exact, squares, pile)
             self._state = (frozen(counts), exact, squares, ())
         return counts, exact, squares
+
+
+@final
+@dataclass(frozen=True)
+class Estimates:
+    """Counts that need not be whole, and the sums of rewards that go with them: a tally that nothing is added to.
+
+    >>> Estimates(np.array([0.0, 2.5]), np.array([0.0, 5.0])).sum_of(1)
+    5.0
+    """
+
+    counts: Array
+    sums: Array
+
+    def sum_of(self, arm: int) -> float:
+        """Return the sum of an arm's rewards."""
+        return self.sums.item(arm)
+
+    def plus(self, *_: Any) -> Tally:
+        """Refuse more: estimates are replaced by others, never added to."""
+        raise TypeError("a belief on estimated counts cannot be told rewards. Estimate the counts and sums anew.")
+
+    seen = merged = plus
 
 
 _Entry = tuple[int, int, float]

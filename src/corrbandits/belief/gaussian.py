@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.excess import better
 from corrbandits._core.gaussian import upper_quantile
+from corrbandits._core.tally import Estimates
 from corrbandits.belief.base import Belief, span, without_evidence
 from corrbandits.likelihood.marginal import log_density, seen
 
@@ -71,6 +72,27 @@ class GaussianBelief(Belief):
         apart = deviation > SAME * math.sqrt(self.variance.max())
         tail, excess = better(self.mean[leader] - self.mean, deviation, math.inf)
         return np.where(apart, tail, 0.0), np.where(apart, excess, 0.0)
+
+    def weighed(self, counts: Any, sums: Any) -> Self:
+        """Return this prior after so many rewards of each arm, in numbers that need not be whole, with these sums.
+
+        It is for those who know counts and sums as estimates, such as players who average theirs. Where the counts
+        are whole it is `observe_all`; nothing can be told to it afterwards.
+
+        >>> from corrbandits import Independent
+        >>> Independent(mean=0.0, variance=2.0, noise_variance=1.0, arms=2).weighed([0.5, 0.0], [3.0, 0.0]).mean
+        array([3., 0.])
+        """
+        if not self.fixed_prior or self.counts.any() or self.awaited:
+            raise ValueError(
+                "estimated counts are for a prior such as Independent or Correlated that has seen and awaits nothing, "
+                f"got {self!r}. Start from that prior."
+            )
+        number, total = checks.per_arm("counts", counts, self.arms), checks.per_arm("sums", sums, self.arms)
+        if (number < 0).any() or total[number == 0].any():
+            raise ValueError("counts must be at least 0, and where they are 0 the sums are 0 too.")
+        estimates: Any = Estimates(number, total)  # of a tally, inference reads counts and sums alone
+        return self._conditioned(estimates)
 
     def log_evidence(self) -> float:
         """Return the log marginal density of the averages seen so far, under the prior; see `evidence.log_evidence`."""

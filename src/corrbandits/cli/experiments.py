@@ -11,6 +11,8 @@ import typer
 from corrbandits.cli.options import Out, Threads, result_name, saying_what_is_saved
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
 
     from corrbandits._core.checks import Array
@@ -48,15 +50,22 @@ def simulate(
     """
     from corrbandits._shell import outputs
     from corrbandits.experiment import load
-    from corrbandits.experiment.results import write_regret
+    from corrbandits.experiment.results import write_group_regret, write_regret
 
     described, name = load(experiment), result_name(experiment)
     outputs.make_directory(out, names=[f"{name}.png"])
     with saying_what_is_saved(checkpoint):
         trace = _simulated(described, dask, record=record.value, checkpoint=checkpoint, threads=threads)
         with outputs.results(out, inputs=[experiment]) as files:
-            write_regret(files, name, trace, described.environment, name, max(2, described.horizon // 10))
-    _print_summary(trace, described.environment)
+            environment, early = described.environment, max(2, described.horizon // 10)
+            if described.teams:
+                write_group_regret(files, name, trace, environment, described.teams, name, early)
+            else:
+                write_regret(files, name, trace, environment, name, early)
+    if described.teams:
+        _print_teams(trace)
+    else:
+        _print_summary(trace, described.environment)
     typer.echo(f"\n{name} (.png, .pdf, .nc) is in {out}/")
 
 
@@ -79,6 +88,8 @@ def bounds(
     from corrbandits.paper import reproduction
 
     described = reproduction.problem(figure) if experiment is None else load(experiment)
+    if described.teams:
+        raise ValueError(f"{experiment}: the theorems speak of single players. Remove [team], or use `simulate`.")
     name = f"{'paper' if experiment is None else result_name(experiment)}-bounds"
     seen = None if trace is None else results.saved_trace(trace, described)
     outputs.make_directory(out, names=[f"{name}.png"])
@@ -95,16 +106,37 @@ def bounds(
 
 def _simulated(described: Experiment, dask: str | None, **options: Any) -> Trace:
     """Return the trace of an experiment, played here or on a cluster."""
+    from corrbandits.company import simulate_team
     from corrbandits.simulation import dask as cluster
-    from corrbandits.simulation.simulator import simulate as run
+    from corrbandits.simulation.simulator import simulate as simulate_alone
 
-    what = described.policies, described.environment, described.horizon, described.runs, described.seed
+    run: Callable[..., Trace] = simulate_team if described.teams else simulate_alone
+    problem = described.environment, described.horizon, described.runs, described.seed
+    what = described.teams or described.policies, *problem
     if dask is None:
         return run(*what, **options)
     if options["threads"] is not None:
         raise ValueError("--threads are of this machine, but with --dask a cluster plays. Leave one of them out.")
     with cluster.connected(dask) as client:
         return run(*what, map=client, **options)
+
+
+def _print_teams(trace: Trace) -> None:
+    """Print the regret of each team at the end, how many players met another, and how many numbers they sent."""
+    from corrbandits._shell import terminal
+    from corrbandits._shell.numbers import counted
+
+    band, last = trace.band().isel(time=-1), trace.data.isel(time=-1).mean("run")
+    runs, players = trace.data.sizes["run"], trace.data.sizes["player"]
+    rows = []
+    for team in trace.data["policy"].values.tolist():
+        mean, low, high = (float(band[name].sel(policy=team)) for name in ("mean", "low", "high"))
+        interval = f"{low:,.1f} to {high:,.1f}" if runs > 1 else "needs 2 runs"
+        met, sent = (f"{float(last[name].sel(policy=team)):,.1f}" for name in ("collisions", "sent"))
+        rows.append((team, f"{mean:,.1f}", interval, met, sent))
+    heads = "team", "mean regret", "95 % band", "collisions", "numbers sent"
+    title = f"After {counted(trace.horizon, 'decision')} of {counted(players, 'player')}, {counted(runs, 'run')}"
+    terminal.show([terminal.table(heads, rows, title=title)], terminal.console())
 
 
 def _print_summary(trace: Trace, environment: Environment) -> None:

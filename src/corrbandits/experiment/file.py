@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -13,10 +13,12 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._shell.toml import Table, read_toml
 from corrbandits.belief import Belief
+from corrbandits.company import Team
 from corrbandits.environments import Environment
 from corrbandits.experiment.arms import Arms, arms_in
 from corrbandits.experiment.building import built
 from corrbandits.experiment.priors import A_PRIOR, prior_in
+from corrbandits.experiment.teams import teams_in
 from corrbandits.experiment.truth import FAMILY, SURFACE, environment_in, surface_example
 from corrbandits.policies import RULES, IndexPolicy, Policy, recommend
 
@@ -32,13 +34,15 @@ class ExperimentError(ValueError):
 @final
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment file describes: the arguments of `simulate`."""
+    """What an experiment file describes: the arguments of `simulate` or, if it has teams, of `simulate_team`."""
 
     environment: Environment
     policies: dict[str, tuple[Policy, Belief]]
     horizon: int
     runs: int
     seed: int
+    teams: dict[str, Team] = field(default_factory=dict)
+    """A team for each policy, if the file has a table [team]."""
 
 
 def load(path: str | os.PathLike[str]) -> Experiment:
@@ -55,7 +59,9 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
     If `family`, [truth] can leave the surface to a family in [stress]; the environment then has placeholder means.
     """
     top = read_toml(path, ExperimentError)
-    top.refuse_other_keys(("arms", "truth", "priors", "policies", "run", "stress"))
+    top.refuse_other_keys(("arms", "truth", "priors", "policies", "run", "stress", "team"))
+    if family and "team" in top.values:
+        raise top.error("a stress test is of single players. Remove [team], or use `corrbandits simulate`.", "team")
     if "stress" in top.values:
         top.table("stress", '[stress] with policy = "mine"').refuse_other_keys(STRESS, flags=("survivors",))
     truth = top.table("truth", f"[truth] with {surface_example(top)}")
@@ -67,7 +73,8 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
         environment = environment_in(top, truth, arms, horizon, family=family)
         priors = {name: prior_in(table, arms, environment) for name, table in top.tables("priors", A_PRIOR).items()}
         players = {name: _player(table, priors, horizon) for name, table in top.tables("policies", A_POLICY).items()}
-    return Experiment(environment, players, horizon, runs, seed), top, arms
+        teams = teams_in(top, players)
+    return Experiment(environment, players, horizon, runs, seed, teams), top, arms
 
 
 def _run(table: Table) -> tuple[int, int, int]:

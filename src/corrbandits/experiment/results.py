@@ -12,12 +12,14 @@ from corrbandits import plots, theory
 from corrbandits._core.checks import Array
 from corrbandits._shell.texts import cut
 from corrbandits.belief import Belief, GaussianBelief
+from corrbandits.company import Team
 from corrbandits.environments import Environment
 from corrbandits.experiment.file import Experiment
 from corrbandits.policies import CorrelatedUCL, Policy
 from corrbandits.simulation.trace import Trace
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
 
     from corrbandits._shell.outputs import Results
@@ -34,10 +36,25 @@ def write_figure(files: Results, name: str, figure: Figure) -> None:
 
 def write_regret(files: Results, name: str, trace: Trace, environment: Environment, title: str, until: int) -> None:
     """Write a trace as NAME.nc and its regret, with the Lai-Robbins bound if there is one, as NAME.png and NAME.pdf."""
-    with trace.to_netcdf() as content:
-        files.write(f"{name}.nc", content)
     times = trace.data["time"].values
     bound = None if environment.changes else theory.lai_robbins(environment, trace.horizon, times=times)
+    _write_beside(files, name, trace, bound, title, until)
+
+
+def write_group_regret(
+    files: Results, name: str, trace: Trace, environment: Environment, teams: Mapping[str, Team], title: str, until: int
+) -> None:
+    """Write the trace of teams as `write_regret` does, beside the bound on the regret of a group with a centre."""
+    team, times = next(iter(teams.values())), trace.data["time"].values
+    collide = team.collisions != "none"
+    bound = theory.centralised(environment, trace.horizon, len(team), times=times, collisions=collide)
+    _write_beside(files, name, trace, bound, title, until)
+
+
+def _write_beside(files: Results, name: str, trace: Trace, bound: xr.DataArray | None, title: str, until: int) -> None:
+    """Write a trace as NAME.nc, and its regret beside a bound as NAME.png and NAME.pdf."""
+    with trace.to_netcdf() as content:
+        files.write(f"{name}.nc", content)
     write_figure(files, name, plots.regret_with_start(trace, cut(title, LONGEST_TITLE), lower_bound=bound, until=until))
 
 

@@ -31,7 +31,7 @@ class Trace:
     `initialisation` (policy, run) and the environment's `means`, `noise_variance` and `coordinates`. Time starts at
     1. A summary (`simulate(..., record="summary")`) has `regret` (policy, run, time) at its chosen times instead of
     `arms` and `rewards`. Where mean rewards change with time, `regret` is there in any case, and `means` are those at
-    time 1.
+    time 1. A trace of teams (`simulate_team`) has a dimension `player` besides, and the regret is the group's.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent, simulate
     >>> bandit = GaussianBandit(means=[0.0, 1.0], noise_variance=1.0)
@@ -152,7 +152,7 @@ class Trace:
         data = load_dataset(path, "a trace")
         if data.attrs.get("format") != FORMAT:
             raise ValueError(f"{os.fspath(path)} is not a saved trace: its format attribute must be {FORMAT!r}.")
-        if "arms" in data and not data.attrs.get("changes"):
+        if "arms" in data and not data.attrs.get("changes") and "player" not in data.dims:
             data = data.drop_vars("regret")  # it follows from the arms
         data = data.assign_coords(policy=data["policy"].values.astype(str))
         data.attrs = {name: _attribute(name, value) for name, value in data.attrs.items() if name != "format"}

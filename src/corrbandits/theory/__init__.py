@@ -35,7 +35,7 @@ from corrbandits.theory.lemmas import (
     variance_lower,
     variance_upper,
 )
-from corrbandits.theory.lower import lai_robbins, lai_robbins_counts
+from corrbandits.theory.lower import centralised, lai_robbins, lai_robbins_counts
 from corrbandits.theory.signs import Signed, sign_refined_bound, signed_distances
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "beta",
     "bias",
     "bounds_for",
+    "centralised",
     "conditional_variance",
     "correlated_bound",
     "delta_cond",

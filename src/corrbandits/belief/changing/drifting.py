@@ -128,9 +128,9 @@ class Drifting(ChangingBelief, MixedBelief):
         >>> belief.learnt().median < 20
         True
         """
-        reached = np.cumsum(self.weights)
-        places = np.searchsorted(reached, reached[-1] * np.array([0.5, 0.05, 0.95])).clip(max=reached.size - 1)
-        return LearntScale(*self.scales[places].tolist())
+        if not self.mixed:
+            return LearntScale(*3 * self.scales.tolist())
+        return LearntScale(*(_quantile(self.scales[:-1], self.weights, share) for share in (0.5, 0.05, 0.95)))
 
     def log_evidence(self) -> float:
         """Return the log density of what was seen so far, the rewards of each arm at one time as their average."""
@@ -160,6 +160,17 @@ class Drifting(ChangingBelief, MixedBelief):
         parts: Any = self._under_scales()
         later = [part.relaxed(self._prior, elapsed / scale) for part, scale in zip(parts, self.scales, strict=True)]
         return moved._follow(Mixture(later, self._now.log_weights) if isinstance(self._now, Mixture) else later[0])
+
+
+def _quantile(scales: Array, weights: Array, share: float) -> float:
+    """Return the scale below which this share of the weights lies; a part stands for the scales around its own.
+
+    >>> round(_quantile(np.array([1.0, 100.0]), np.array([0.4, 0.4, 0.2]), 0.4), 9)
+    10.0
+    """
+    logs, reached = np.log(scales), np.concatenate([[0.0], np.cumsum(weights[:-1])])
+    edges = np.concatenate([logs[:1], (logs[1:] + logs[:-1]) / 2, logs[-1:]])
+    return math.exp(np.interp(share, reached, edges)) if share <= reached[-1] else math.inf
 
 
 def _checked_scale(scale: Any) -> float | tuple[float, float]:

@@ -40,7 +40,9 @@ class _Cache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp(FOLDER))
+        own = Path(function.__code__.co_filename).parent  # loops of teams lie elsewhere, and use parts from here too
+        stamps = "".join(map(stamp, dict.fromkeys((FOLDER, own))))
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamps)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code, or None."""

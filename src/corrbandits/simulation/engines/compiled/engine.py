@@ -110,9 +110,10 @@ class CompiledRun(Run):
         """Make as many decisions as there is noise, without Python in between."""
         from corrbandits.simulation.engines.compiled.state import Steps
 
-        schedule = _schedule(self._runs, self._done, self._done + noise.size)
-        means, stride = _means(self._runs.environment, self._done, self._done + noise.size)
-        self._loop(Steps(means, stride, *self._always, noise, arms, rewards), schedule)
+        runs, until = self._runs, self._done + noise.size
+        values = schedule(runs.policy, runs.belief.arms, runs.horizon, self._done, until)
+        means, stride = means_of(runs.environment, self._done, until)
+        self._loop(Steps(means, stride, *self._always, noise, arms, rewards), values)
         self._done += noise.size
         self.initialisation = int(self._progress["initialisation"])
         if not np.isfinite(rewards).all():
@@ -126,17 +127,17 @@ class CompiledRun(Run):
             )
 
 
-def _means(environment: Environment, done: int, until: int) -> tuple[Array, int]:
+def means_of(environment: Environment, done: int, until: int) -> tuple[Array, int]:
     """Return the mean rewards at times `done` + 1 to `until`, one after the other, and how far these are apart."""
     if isinstance(environment, ChangingBandit):
         return environment.path[done:until].reshape(-1), environment.arms
     return environment.means, 0
 
 
-def _schedule(runs: Runs, done: int, until: int) -> Array:
+def schedule(policy: Policy, arms: int, horizon: int, done: int, until: int) -> Array:
     """Return a policy's schedule at times `done` + 1 to `until`; all runs share it."""
     pages = [
-        _page(runs.policy, runs.belief.arms, page * PAGE, min((page + 1) * PAGE, runs.horizon))
+        _page(policy, arms, page * PAGE, min((page + 1) * PAGE, horizon))
         for page in range(done // PAGE, -(-until // PAGE))
     ]
     values = pages[0] if len(pages) == 1 else np.concatenate(pages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,6 +121,17 @@ def state_of(belief: GaussianBelief) -> Joint | Apart:
         candidates=np.zeros(n, dtype=np.int64),
         streak=record(STREAK, arm=-1),
     )
+
+
+def stacked(states: Sequence[Joint | Apart]) -> Any:
+    """Return several beliefs of one kind as one, whose arrays have a further dimension in front.
+
+    >>> apart = Apart(np.zeros(3), np.ones(3), np.ones(3))
+    >>> stacked([apart, apart]).mu.shape
+    (2, 3)
+    """
+    kind = type(states[0])
+    return kind(*(np.array(arrays) for arrays in zip(*states, strict=True)))
 
 
 def ranked(belief: Belief) -> Ranked:

@@ -1,0 +1,90 @@
+"""What a team costs: ten players beside one, for each way to share.
+
+    python -m benchmarks.company [--quick]
+
+A decision is that of one player: the choice, the reward, and what its belief makes of all it hears. One player is what
+`simulate` plays, the mean over as many runs as there are players. Both take turns, and the fastest of each counts. Ten
+players should take at most 12 times what one takes. Where players average estimates, all counts change at every step:
+there the one player is a team of one that does the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.timing import tell
+from corrbandits import UCB1, UCL, Correlated, CorrelatedUCL, Exponential, Independent, Team, simulate, simulate_team
+from corrbandits.environments import landscapes
+
+PLAYERS, MOST, REPETITIONS = 10, 12.0, 15
+SHARING = ("none", "full", "consensus")
+WHERE = landscapes.grid(10, 10)
+KERNEL = 4 * Exponential(3.0)
+BANDIT = landscapes.draw(KERNEL, WHERE, noise_variance=1.0, seed=0)
+FLAT = Independent(noise_variance=1.0, arms=len(WHERE))
+JOINT = Correlated(kernel=KERNEL, coordinates=WHERE, noise_variance=1.0)
+PAIRS = {
+    "UCB1, independent arms": (UCB1(), FLAT, 20_000),
+    "UCL, independent arms": (UCL(), FLAT, 20_000),
+    "UCL, correlated arms": (UCL(), JOINT, 2_000),
+    "CorrelatedUCL, correlated arms": (CorrelatedUCL(), JOINT, 2_000),
+}
+SHORT = 100
+"""So many decisions where each takes O(N^3)."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.company", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few decisions, to see that everything works")
+    options = parser.parse_args()
+    print(f"| rule and belief | sharing | one player, µs | {PLAYERS} players, µs | times | at most {MOST:g} |")
+    print("|---|---|--:|--:|--:|---|")
+    for row in measured(share=0.01 if options.quick else 1.0):
+        times = row["many"] / row["one"]
+        micro = f"{1e6 * row['one']:.2f} | {1e6 * row['many']:.2f}"
+        print(f"| {row['name']} | {row['sharing']} | {micro} | {times:.1f} | {'yes' if times <= MOST else 'no'} |")
+
+
+def measured(*, share: float) -> list[dict[str, Any]]:
+    """Return seconds per step of one player and of many, for each rule, belief and way to share."""
+    rows = []
+    for name, (policy, belief, horizon) in PAIRS.items():
+        for sharing in SHARING:
+            tell(f"{name}, {sharing}")
+            steps = SHORT if sharing == "consensus" and belief is JOINT else max(round(share * horizon), SHORT)
+            one, many = contest(*contestants(policy, belief, sharing, steps), max(round(share * REPETITIONS), 1))
+            rows.append({"name": name, "sharing": sharing, "one": one / PLAYERS / steps, "many": many / steps})
+    return rows
+
+
+def contestants(policy: Any, belief: Any, sharing: str, steps: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Return what plays one player in as many runs as a team has players, and what plays the team in one run."""
+    options: dict[str, Any] = {"record": "summary", "threads": 1}
+    team = Team.of(policy, belief, PLAYERS, sharing=sharing)
+
+    def alone() -> None:
+        if sharing == "consensus":
+            simulate_team(Team.of(policy, belief, 1, sharing=sharing), BANDIT, steps, runs=PLAYERS, **options)
+        else:
+            simulate({"one": (policy, belief)}, BANDIT, steps, runs=PLAYERS, **options)
+
+    return alone, lambda: simulate_team(team, BANDIT, steps, **options)
+
+
+def contest(one: Callable[[], Any], many: Callable[[], Any], repetitions: int) -> tuple[float, float]:
+    """Return the least time of each, after a first turn that compiles, the two taking turns."""
+    best = [float("inf")] * 2
+    for repetition in range(repetitions + 1):
+        for number, work in enumerate((one, many)):
+            begun = time.perf_counter()
+            work()
+            if repetition:
+                best[number] = min(best[number], time.perf_counter() - begun)
+    return best[0], best[1]
+
+
+if __name__ == "__main__":
+    main()

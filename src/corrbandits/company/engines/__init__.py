@@ -1,0 +1,19 @@
+"""The engines that play teams, and which of them plays what."""
+
+from __future__ import annotations
+
+from corrbandits.company.engines.compiled import Compiled
+from corrbandits.company.engines.protocol import TeamEngine, TeamRuns
+from corrbandits.company.engines.reference import Reference
+from corrbandits.simulation.engines import chosen
+
+ENGINES: dict[str, TeamEngine] = {engine.name: engine for engine in (Compiled(), Reference())}
+"""Every engine of teams by name, in the order in which engine="auto" tries them; the last plays anything."""
+
+
+def engine_for(runs: TeamRuns, name: str = "auto") -> TeamEngine:
+    """Return the engine of that name, or the first that can play these runs; refuse one that cannot."""
+    return chosen(ENGINES, runs, name)
+
+
+__all__ = ["ENGINES", "TeamEngine", "TeamRuns", "engine_for"]

@@ -1,0 +1,204 @@
+"""The compiled engine of teams: what it can play, and a run of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers
+from corrbandits.belief import Belief, Correlated, Independent
+from corrbandits.company.assignment import sent_by_choosing
+from corrbandits.company.collisions import COLLISIONS
+from corrbandits.company.engines.compiled.single import SingleRuns, strangers, why_not_alone
+from corrbandits.company.engines.protocol import Streams, TeamEngine, TeamRun, TeamRuns
+from corrbandits.company.sharing import circles, hearing
+from corrbandits.company.team import Team
+from corrbandits.environments import BernoulliBandit
+from corrbandits.policies import GPUCB, UCB1, UCL, BayesUCB, CorrelatedUCL, Greedy, Policy
+from corrbandits.simulation.engines.compiled.engine import schedule
+
+LIMITS = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Greedy)
+"""The rules that take the arm of largest mean and so many deviations."""
+
+NUMBERS = 20_000_000
+"""A block of steps goes through about as many numbers."""
+
+
+@final
+class Compiled(TeamEngine):
+    """Plays teams of limit rules, or of UCB1, on `Independent` or `Correlated` beliefs, and strangers of any rule."""
+
+    name = "compiled"
+
+    def refuses(self, runs: TeamRuns) -> str:
+        """Return which part of a team has no compiled form."""
+        team, pairs = runs.team, dict.fromkeys(runs.team.players)
+        alone = next(filter(None, (why_not_alone(runs, *pair) for pair in pairs)), "")
+        if alone or strangers(team):
+            return alone
+        if team.assignment not in ("own", "turns"):
+            return f"its arms are assigned in the way {team.assignment!r}"
+        if len({type(belief) for _, belief in team.players}) > 1:
+            return "its players have beliefs of different kinds"
+        kinds = {type(policy) for policy, _ in team.players}
+        if not kinds <= {*LIMITS, UCB1} or (UCB1 in kinds and len(kinds) > 1):
+            return f"its rules are not all of {', '.join(rule.__name__ for rule in LIMITS)}, or all UCB1"
+        if UCB1 in kinds and not isinstance(team.players[0][1], Independent):
+            return "UCB1 is compiled for teams on independent arms"
+        if len({_factored(policy) for policy, _ in team.players}) > 1:
+            return "some of its rules have the factor of the printed index and some have not"
+        return ""
+
+    def begin(self, runs: TeamRuns, drawn: Streams) -> TeamRun:
+        """Return a run on private copies of the beliefs' arrays."""
+        return SingleRuns(runs, drawn) if strangers(runs.team) else CompiledRun(runs, drawn)
+
+
+@final
+class CompiledRun(TeamRun):
+    """A run whose steps are made by a compiled loop."""
+
+    def __init__(self, runs: TeamRuns, drawn: Streams) -> None:
+        team = runs.team
+        self._runs, self._referee, self._done = runs, drawn.referee, 0
+        self._policies = list(dict.fromkeys(policy for policy, _ in team.players))
+        self._always = _table(runs, self._policies)
+        self.initialisation = np.zeros(len(team), dtype=np.int64)
+        estimated, joint = team.sharing == "consensus", isinstance(team.players[0][1], Correlated)
+        self._loop, self._watched = (_estimated if estimated else _heard)(team)
+        beliefs = len(team) if estimated else len(circles(team)[1])
+        each = team.arms ** (3 if estimated and joint else 2 if joint else 1)
+        self.block = NUMBERS // (beliefs * each + len(team) ** 2) + 1
+
+    def advance(self, noise: Array, arms: Integers, paid: Array, sent: Integers) -> None:
+        """Make as many steps as there is noise, without Python in between."""
+        from corrbandits.company.engines.compiled.table import Table
+
+        team, until = self._runs.team, self._done + noise.shape[1]
+        widths = np.array(
+            [schedule(policy, team.arms, self._runs.horizon, self._done, until) for policy in self._policies]
+        )
+        table = Table(**self._always, eps=noise, arms=arms, paid=paid, sent=sent)
+        before = np.maximum(np.arange(self._done, until), 1)  # t - 1
+        self._loop(table, widths, team.doubt * np.sqrt(np.log(before)), self._referee)
+        self._done = until
+        counted, twin = self._always["initialisation"], self._always["twin"]
+        self.initialisation = np.where(twin < 0, counted, counted[twin])
+        if not np.isfinite(paid).all():
+            checks.number("a reward", float(paid[~np.isfinite(paid)][0]))
+
+    def finish(self) -> None:
+        """Refuse means or sums of rewards beyond the doubles, as a belief does."""
+        if not all(np.isfinite(array).all() for array in self._watched):
+            raise OverflowError(
+                "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
+            )
+
+
+Loop = Callable[[Any, Array, Array, np.random.Generator], None]
+"""Goes on with a run: to be called with a table of steps, widths, doubts, and who wins where players meet."""
+
+
+def _factored(policy: Policy) -> bool:
+    return isinstance(policy, CorrelatedUCL) and policy.factor
+
+
+def _table(runs: TeamRuns, policies: list[Policy]) -> dict[str, Any]:
+    """Return what all steps of a run have in common."""
+    team, environment, players = runs.team, runs.environment, len(runs.team)
+    heard = team.sharing != "consensus"
+    return {
+        "means": environment.means,
+        "deviations": np.sqrt(environment.noise_variance),
+        "binary": isinstance(environment, BernoulliBandit),
+        "rule": COLLISIONS.index(team.collisions),
+        "sensed": team.sensed,
+        "turns": team.assignment == "turns",
+        "thresholds": np.array([np.full(team.arms, policy.threshold(belief)) for policy, belief in team.players]),
+        "schedule": np.array([policies.index(policy) for policy, _ in team.players]),
+        "twin": _twins(team),
+        "receivers": 2 * (hearing(team).sum(axis=0) - 1) * heard,
+        "always": sent_by_choosing(team) + (0 if heard else 2 * team.arms * int(team.links.sum())),
+        "taken": np.zeros(players, dtype=np.int64),
+        "seen": np.zeros(players),
+        "there": np.zeros(team.arms, dtype=np.int64),
+        "initialisation": np.zeros(players, dtype=np.int64),
+        "initialising": np.ones(players, dtype=np.int64),
+    }
+
+
+def _twins(team: Team) -> Integers:
+    """Return for each player an earlier one that has the same rule and belief, and so takes the same arm, or -1."""
+    if team.sharing == "consensus" or team.assignment != "own":
+        return np.full(len(team), -1)
+    pairs = [(circle, policy) for circle, (policy, _) in zip(circles(team)[0], team.players, strict=True)]
+    return np.array([pairs.index(pair) if pairs.index(pair) < number else -1 for number, pair in enumerate(pairs)])
+
+
+def _heard(team: Team) -> tuple[Loop, list[Array]]:
+    """Return the loop of players who see rewards, and the arrays that must stay finite."""
+    from corrbandits.company.engines.compiled import loops
+    from corrbandits.simulation.engines.compiled import state
+    from corrbandits.simulation.engines.compiled.update import weigh
+
+    of_players, firsts = circles(team)
+    policy, priors = team.players[0][0], [team.players[first][1] for first in firsts]
+    circle, hears = np.array(of_players), hearing(team)[firsts]
+    noise = np.array([getattr(prior, "noise_variance") for prior in priors])  # noqa: B009  all are Gaussian
+    if isinstance(policy, UCB1):
+        counts, sums = (
+            np.array([getattr(prior, name) for prior in priors], dtype=float) for name in ("counts", "sums")
+        )
+        b = _averages(priors, counts, sums)
+        return lambda table, widths, _, rng: loops.heard_averages(b, counts, sums, circle, hears, table, widths, rng), [
+            b.mu
+        ]
+    states: list[Any] = [state.state_of(prior) for prior in priors]  # type: ignore[arg-type]
+    printed = _factored(policy) and isinstance(priors[0], Correlated)
+    if printed:
+        for one in states:
+            weigh(one)
+    b = state.stacked(states)
+    if isinstance(priors[0], Correlated):
+        return lambda table, widths, _, rng: loops.heard_joint(b, circle, hears, noise, printed, table, widths, rng), [
+            b.mu
+        ]
+    return lambda table, widths, _, rng: loops.heard_apart(b, circle, hears, noise, table, widths, rng), [b.mu]
+
+
+def _averages(priors: list[Belief], counts: Array, sums: Array) -> Any:
+    """Return averages, 1 / sqrt(n_i), and variances that are infinite where nothing is known of an arm."""
+    from corrbandits.simulation.engines.compiled.state import Apart
+
+    prior_means = np.array([prior.mean for prior in priors])
+    unknown = np.isinf([prior.variance for prior in priors])
+    with np.errstate(divide="ignore"):
+        weights = 1 / np.sqrt(counts)
+    return Apart(np.divide(sums, counts, out=prior_means, where=counts > 0), np.where(unknown, np.inf, 0.0), weights)
+
+
+def _estimated(team: Team) -> tuple[Loop, list[Array]]:
+    """Return the loop of players who average estimates, and the arrays that must stay finite."""
+    from corrbandits.company.engines.compiled import estimates
+    from corrbandits.company.graphs import averaging
+
+    priors, shape, n = [prior for _, prior in team.players], (len(team), team.arms), team.arms
+    known = [np.array([getattr(prior, name) for prior in priors]) for name in ("mean", "variance", "noise_variance")]
+    arrays = [*np.zeros((4, *shape)), averaging(team.links, team.kappa).copy(), *known, *np.zeros((3, n))]
+    e = estimates.Estimates(*arrays)
+    policy = team.players[0][0]
+    if not isinstance(priors[0], Correlated):
+        averages = isinstance(policy, UCB1)
+        return lambda table, widths, f, rng: estimates.estimated_apart(e, averages, f, table, widths, rng), [e.sums]
+    different = list({id(prior): prior for prior in priors}.values())
+    covariances = np.array([prior.covariance for prior in different if isinstance(prior, Correlated)])
+    which = np.array([[id(one) for one in different].index(id(prior)) for prior in priors])
+    room = np.zeros((2, n)), np.zeros((2, n, n))
+    f = estimates.Factors(covariances, which, room[0][0], room[1][0], room[1][1], room[0][1])
+    printed = _factored(policy)
+    return lambda table, widths, doubts, rng: estimates.estimated_joint(e, f, printed, doubts, table, widths, rng), [
+        e.sums
+    ]

@@ -1,0 +1,142 @@
+"""What every engine of teams promises, and the compiled one beside the reference."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import corrbandits as cb
+from corrbandits import Team, simulate, simulate_team
+from corrbandits.company.engines import ENGINES, TeamRuns, engine_for
+from corrbandits.company.sharing import begin
+from tests.support.teams import BANDITS, BELIEFS, RULES
+
+COMPILED = ("UCL", "CorrelatedUCL", "GPUCB", "UCB1")
+SHARING = ("full", "none", "neighbours", "consensus")
+MEETING = [("none", "own"), ("lost", "turns"), ("one", "own"), ("split", "own")]
+CASES = [
+    case
+    for case in itertools.product(COMPILED, BELIEFS, SHARING, MEETING)
+    if not (case[0] == "UCB1" and case[1] == "joint")
+]
+
+
+def team_of(rule, belief, sharing, meeting=("none", "own"), players=4, **options):
+    collisions, assignment = meeting
+    ways = {"sharing": sharing, "graph": "path", "collisions": collisions, "assignment": assignment}
+    return Team.of(RULES[rule], BELIEFS[belief], players, **ways, **options)
+
+
+@pytest.mark.parametrize(("rule", "belief", "sharing", "meeting"), CASES)
+def test_both_engines_take_the_same_arms(rule, belief, sharing, meeting):
+    team = team_of(rule, belief, sharing, meeting, sensed=meeting[0] == "lost")
+    compiled, reference = (
+        simulate_team(team, BANDITS["gaussian"], horizon=50, runs=2, seed=3, engine=engine, threads=1)
+        for engine in ("compiled", "reference")
+    )
+    for name in ("arms", "collisions", "sent", "initialisation", "counts"):
+        np.testing.assert_array_equal(compiled.data[name].values, reference.data[name].values)
+    # a fused product and sum: some units in the last place of mean and noise, which may cancel
+    np.testing.assert_allclose(compiled.rewards.values, reference.rewards.values, rtol=0, atol=2e-15)
+
+
+@pytest.mark.parametrize("sharing", SHARING)
+def test_rewards_0_and_1_are_played_alike(sharing):
+    traces = [
+        simulate_team(team_of("UCL", "joint", sharing), BANDITS["binary"], horizon=80, seed=1, engine=engine)
+        for engine in ENGINES
+    ]
+    np.testing.assert_array_equal(traces[0].arms.values, traces[1].arms.values)
+
+
+@pytest.mark.parametrize("doubt", [0.0, 1.0, 30.0])
+def test_doubt_is_the_same(doubt):
+    for belief in BELIEFS:
+        team = team_of("UCL", belief, "consensus", doubt=doubt, kappa=0.4)
+        arms = [simulate_team(team, BANDITS["gaussian"], 60, seed=1, engine=name).arms.values for name in ENGINES]
+        np.testing.assert_array_equal(*arms)
+
+
+@pytest.mark.parametrize("rule", COMPILED)
+@pytest.mark.parametrize("belief", BELIEFS)
+def test_one_player_compiled_is_simulate_compiled(rule, belief):
+    if rule == "UCB1" and belief == "joint":
+        pytest.skip("not compiled for teams")
+    pair, bandit = (RULES[rule], BELIEFS[belief]), BANDITS["gaussian"]
+    one = simulate({"team": pair}, bandit, horizon=400, runs=2, seed=3, engine="compiled")
+    trace = simulate_team(Team([pair]), bandit, 400, runs=2, seed=3, engine="compiled")
+    for name in ("arms", "counts", "initialisation"):
+        np.testing.assert_array_equal(trace.data[name].isel(player=0).values, one.data[name].values)
+    np.testing.assert_allclose(trace.regret.values, one.regret.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["UCL", "CorrelatedUCL"])
+def test_every_choice_is_that_of_the_belief_from_what_was_seen(rule):
+    """A long compiled run, state by state: arms are those of the largest index under beliefs computed afresh."""
+    team = team_of(rule, "joint", "full", players=3)
+    trace = simulate_team(team, BANDITS["gaussian"], horizon=500, seed=2, engine="compiled")
+    arms, rewards = trace.arms.values[0, 0], trace.rewards.values[0, 0]
+    for t in (2, 5, 17, 80, 333, 500):
+        belief = BELIEFS["joint"].observe(arms[:, : t - 1].ravel(), rewards[:, : t - 1].ravel())
+        assert {*arms[:, t - 1].tolist()} == {RULES[rule].choose(belief, t)}
+
+
+def test_estimates_of_a_long_run_are_those_of_the_reference():
+    team = team_of("UCL", "joint", "consensus", players=3)
+    trace = simulate_team(team, BANDITS["gaussian"], horizon=300, seed=2, engine="compiled")
+    known = begin(team)
+    steps = zip(trace.arms.values[0, 0].T.tolist(), trace.rewards.values[0, 0].T.tolist(), strict=True)
+    for t, (arms, rewards) in enumerate(steps, start=1):
+        if t in (2, 9, 60, 300):
+            assert [RULES["UCL"].choose(belief, t) for belief in known.beliefs(t)] == arms
+        known.learn(list(zip(arms, rewards, strict=True)))
+
+
+REFUSED = {
+    "assigned in the way 'ranks'": Team.of(cb.UCL(), BELIEFS["flat"], 2, assignment="ranks"),
+    "not all of UCL, CorrelatedUCL": Team.of(cb.Thompson(), BELIEFS["joint"], 2),
+    "UCB1 is compiled for teams on independent": Team.of(cb.UCB1(), BELIEFS["joint"], 2),
+    "beliefs of different kinds": Team([(cb.UCL(), BELIEFS["flat"]), (cb.UCL(), BELIEFS["joint"])]),
+    "some have not": Team([(cb.UCL(), BELIEFS["joint"]), (cb.CorrelatedUCL(), BELIEFS["joint"])]),
+    "the belief is a Beta": Team.of(cb.BayesUCB(horizon=60), cb.Beta(arms=6), 2),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_is_not_compiled_is_said_and_played_in_python(words):
+    bandit = BANDITS["binary"] if "Beta" in words else BANDITS["gaussian"]
+    runs = TeamRuns(REFUSED[words], bandit, 60, 0, 0, 1)
+    assert words in ENGINES["compiled"].refuses(runs)
+    assert engine_for(runs) is ENGINES["reference"]
+    with pytest.raises(ValueError, match="the compiled engine cannot play this because"):
+        simulate_team(REFUSED[words], bandit, 60, engine="compiled")
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_an_engine_tells_how_far_it_is_and_stops_when_told(engine):
+    runs, steps = TeamRuns(team_of("UCL", "joint", "full"), BANDITS["gaussian"], 70, 0, 0, 2), []
+    engine.play(runs, runs.room(), steps.append)
+    assert sum(steps) == 140
+
+    def stop(_):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        engine.play(runs, runs.room(), stop)
+
+
+@pytest.mark.parametrize("players", [1, 10, 50])
+@pytest.mark.parametrize("sharing", SHARING)
+def test_up_to_fifty_players(players, sharing):
+    team = Team.of(cb.UCL(), BELIEFS["joint"], players, sharing=sharing, graph="ring")
+    trace = simulate_team(team, BANDITS["gaussian"], horizon=30, seed=0, engine="compiled")
+    assert trace.arms.shape == (1, 1, players, 30)
+    assert float(trace.regret[0, 0, -1]) > 0
+
+
+def test_sums_beyond_the_doubles_are_refused_by_both():
+    huge = cb.GaussianBandit([1e308, 0.0], 1.0)
+    team = Team.of(cb.UCL(), cb.Independent(noise_variance=1.0, arms=2), 3, sharing="consensus")
+    for engine in ENGINES:
+        with pytest.raises((OverflowError, ValueError)):
+            simulate_team(team, huge, horizon=9, seed=0, engine=engine)

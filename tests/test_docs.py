@@ -142,6 +142,7 @@ def test_every_row_of_the_tables_points_at_code_and_tests_that_exist(page):
         "docs/architecture.md",
         "docs/getting-started.md",
         "docs/honest-statements.md",
+        "docs/change-studies.md",
     ],
 )
 def test_what_stands_between_marks_is_what_the_program_says(page):

@@ -26,10 +26,11 @@ def test_they_are_chosen_as_one_after_the_other(tmp_path, goal):
             wanted = [call._replace(key=f"{call.key}-{round_}") for call in WANTED]
             found = ask_each(together, wanted)
             assert found == [alone.signed(call.by).ask(key=call.key) for call in wanted]
-            rewards = [Reward(trial.number, 3.0 + trial.arm % 4 + round_ / 7, "teller") for trial in found]
+            told = [(trial.number, 3.0 + trial.arm % 4 + round_ / 7, "teller") for trial in found]
+            rewards = [Reward(*one, None if k else 1e9) for k, one in enumerate(told)]
             assert tell_each(together, rewards) == [None] * 5
-            for trial, reward, by in rewards:
-                alone.signed(by).tell(trial, reward)
+            for call in rewards:
+                alone.signed(call.by).tell(call.trial, call.reward, at=call.measured)
         assert plain(together) == plain(alone)
         assert [together.explain(k) for k in range(1, 16)] == [alone.explain(k) for k in range(1, 16)]
         assert all(together.explain(k).replayed == together.trial(k).arm for k in range(1, 16))

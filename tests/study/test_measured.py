@@ -213,6 +213,28 @@ def test_a_clock_that_is_slow_does_not_turn_time_back(url, clock):
         assert study.explain(5).replayed == study.trial(5).arm
 
 
+def test_a_mistyped_reward_surprises_those_measured_before_it(url, clock):
+    rng = np.random.default_rng(5)
+    with made(url) as study:
+        for day in range(40):
+            clock.in_days(day)
+            trial = study.observe(day % 4, 20 + 3 * (day % 4) + float(rng.normal()))
+        assert not study.surprises()
+        clock.in_days(40)
+        wrong = study.observe(1, 231.0)
+        (found,) = study.surprises()
+        assert (found.trial, found.reward, found.name) == (wrong.number, 231.0, "1")
+        assert study.snapshot().surprise(wrong.number) == found
+        assert study.snapshot().surprise(trial.number) is None
+        assert "Perhaps it was mistyped in trial 41" in " ".join(study.show().split())
+        before = [(1.0 + (k - 1), (k - 1) % 4, study.reward(k)) for k in range(1, 41)]
+        belief = study.settings.prior.replay(History.of(before, 4)).after(41.0)
+        assert found.expected == pytest.approx(belief.mean[1])  # what all else says of that arm on that day
+        assert found.deviation == pytest.approx(math.sqrt(belief.variance[1] + belief.noise_variance[1]))
+        study.amend(wrong, 23.1)
+        assert not study.surprises()
+
+
 def test_a_prior_that_is_told_all_drifts_with_real_time_too(url, clock):
     law = cb.Correlated(mean=3.0, kernel=4 * cb.Exponential(2.0), coordinates=PLACES, noise_variance=1.0)
     prior = cb.Drifting(prior=law, scale=30.0)

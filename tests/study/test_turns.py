@@ -25,9 +25,9 @@ def made_slow(study, seconds=SLOW):
     """Let every choice of a study take long."""
     whole = study._replica.deciding
 
-    def deciding():
+    def deciding(at):
         time.sleep(seconds)
-        return whole()
+        return whole(at)
 
     study._replica.deciding = deciding
     return study

@@ -19,7 +19,6 @@ reads the clock, a file or a random number: the same events make the same ledger
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
 from typing import Any, final
 
 from corrbandits._core import checks
@@ -32,7 +31,7 @@ from corrbandits.study.codec import Data
 from corrbandits.study.draft import Change, Draft
 from corrbandits.study.events import UNREADABLE, maker_of, parsed, time_of
 from corrbandits.study.extend import extended, placed
-from corrbandits.study.measured import DAY
+from corrbandits.study.measured import DAY, refuse_another_time
 from corrbandits.study.refusal import RefusedError
 from corrbandits.study.settings import Settings
 from corrbandits.study.trial import Entry, Trial
@@ -112,6 +111,13 @@ class Ledger:
         """
         seen = self.tally if tally is None else tally
         return History(seen, self._in_days if self.recipe.in_real_time else self._steps)
+
+    def measured_trials(self) -> list[int]:
+        """Return the trials whose rewards count, in the order of `history().steps()`."""
+        told = [(trial, entry) for trial, entry in enumerate(self.trials, 1) if entry.status == "told"]
+        if self.recipe.in_real_time:
+            told.sort(key=lambda one: one[1].when or 0.0)
+        return [trial for trial, _ in told]
 
     def _steps(self) -> Iterator[Step]:
         for trial, entry in enumerate(self.trials, start=1):
@@ -194,7 +200,7 @@ class Ledger:
             return [{"event": "told", "trial": trial, "reward": reward} | _when(measured)]
         self._refuse_closed(trial, entry)
         if reward in (entry.first, entry.reward):
-            _refuse_another_time(trial, entry, measured)
+            refuse_another_time(trial, entry.when, measured)
             return []
         raise RefusedError(
             f"trial {trial} was told the reward {exact(entry.reward)} already, got {exact(reward)} now. If this is "
@@ -244,7 +250,7 @@ class Ledger:
                 trial,
                 ...,
             )
-        _refuse_another_time(trial, entry, measured)
+        refuse_another_time(trial, entry.when, measured)
         return []
 
     def amending(self, trial: int, reward: float, was: float | None = None) -> list[Data]:
@@ -318,14 +324,3 @@ class Ledger:
 
 def _when(measured: float | None) -> Data:
     return {} if measured is None else {"measured": measured}
-
-
-def _refuse_another_time(trial: int, entry: Entry, measured: float | None) -> None:
-    """Refuse a reward that is there already, but measured at another time."""
-    if measured is None or measured == entry.when:
-        return
-    known, given = (datetime.fromtimestamp(at).astimezone().isoformat(" ") for at in (entry.when or 0.0, measured))
-    raise ValueError(
-        f"the reward of trial {trial} was measured at {known}, got {given} now. If the first is wrong, retract it and "
-        "observe it at the right time."
-    )

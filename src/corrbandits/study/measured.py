@@ -35,6 +35,20 @@ def measured_at(at: When, now: float) -> float | None:
     return round(seconds, 3)
 
 
+def refuse_another_time(trial: int, known: float | None, measured: float | None) -> None:
+    """Refuse a reward that is there already, but measured at another time.
+
+    >>> refuse_another_time(3, 86400.0, None)
+    """
+    if measured is None or measured == known:
+        return
+    first, second = (datetime.fromtimestamp(at).astimezone().isoformat(" ") for at in (known or 0.0, measured))
+    raise ValueError(
+        f"the reward of trial {trial} was measured at {first}, got {second} now. If the first is wrong, retract it and "
+        "observe it at the right time."
+    )
+
+
 def _seconds(at: Any) -> float:
     """Return a time in seconds since 1970."""
     if isinstance(at, str):

@@ -16,7 +16,7 @@ freedom for each arm, and the density of the rewards, which gives the part its w
 
 Who calls whom, from the outside in:
 
-    belief     `Vague` is told, and answers in the units of the rewards. learnt says what was learnt.
+    belief     `Vague` is told, and answers answer in the units of the rewards. learnt says what was learnt.
     state      What follows from rewards: standard takes their units away; evidence is how likely they are under each
                part; components are the weights, beta and tau; factors what is left of the parts, of all or of those
                that the budget allows; mixture what these make of the arms' means, and quantile where they end.

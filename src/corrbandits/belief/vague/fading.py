@@ -23,7 +23,7 @@ def at_their_times(line: Timeline, relative: Array) -> Standard:
     """Return rewards as numbers about 1, those of one arm at one time together; in the order of times, then of arms.
 
     >>> seen = at_their_times(Timeline(steps=[(2.0, 1, 4.0), (2.0, 0, 3.0), (2.0, 0, 5.0), (9.0, 0, 4.0)]), np.ones(2))
-    >>> seen.arms, seen.times, seen.counts, seen.within
+    >>> seen.arms, seen.times, seen.counts, seen.within * seen.unit**2
     (array([0, 1, 0]), array([2., 2., 9.]), array([2., 1., 1.]), 2.0)
     """
     steps = line.steps()

@@ -69,13 +69,15 @@ class Surprise:
 def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surprise]:
     """Return the arms whose average reward is more than `SURPRISING` deviations from what all else says, worst first.
 
-    With `arms`, only these are looked at, which takes less time. Of arms that are not jointly normal nothing is said,
-    nor where mean rewards change: an arm's average is then of no time.
+    With `arms`, only these are looked at, which takes less time. Of arms that are not jointly normal nothing is said.
+    Where mean rewards change, single rewards are judged instead: see `ahead`.
     """
     kind = ledger.recipe.kind
     A = np.flatnonzero(ledger.tally.counts)
     if ledger.recipe.changes:
-        return []
+        from corrbandits.study.report.ahead import surprises_ahead
+
+        return surprises_ahead(ledger, arms)
     if issubclass(kind, Vague):
         return _of_vague(ledger, A, arms)
     if not (A.size and issubclass(kind, GaussianBelief) and kind.jointly_gaussian):
@@ -150,19 +152,25 @@ def _of_arms(ledger: Ledger, A: Integers) -> Vague:
     return belief
 
 
+def tail_of(belief: Vague, arm: int, average: float, number: int = 1) -> float:
+    """Return the probability of an average of so many rewards as far out: a mixture of Student t."""
+    from scipy.special import ndtr, stdtr
+
+    scale = belief.part_scales[:, arm] * np.sqrt(1 + belief.part_noise[:, arm] / number)
+    t, free = -np.abs(average - belief.part_locations[:, arm]) / scale, belief.part_freedom
+    return float(belief.weights @ (ndtr(t) if np.isinf(free) else stdtr(free, t)))
+
+
 def _left_out(ledger: Ledger, A: Integers, arm: int) -> Surprise | None:
     """Return how an arm surprises the belief that the other arms of A make, if it does."""
     belief = _of_arms(ledger, A[arm != A])
     if belief.opening:
         return None
-    from scipy.special import ndtr, stdtr
+    from scipy.special import ndtr
 
     number = int(ledger.tally.counts[arm])
     average = float(ledger.tally.sums[arm]) / number
-    scale = belief.part_scales[:, arm] * np.sqrt(1 + belief.part_noise[:, arm] / number)
-    t, free = -np.abs(average - belief.part_locations[:, arm]) / scale, belief.part_freedom
-    tail = float(belief.weights @ (ndtr(t) if np.isinf(free) else stdtr(free, t)))
-    if not tail < ndtr(-SURPRISING):
+    if not tail_of(belief, arm, average, number) < ndtr(-SURPRISING):
         return None
     expected = float(belief.mean[arm])
     deviation = float(np.sqrt(belief.variance[arm] + belief.noise_variance[arm] / number))

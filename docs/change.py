@@ -41,13 +41,13 @@ def lost(rule, scale, path, horizon=HORIZON, names=NAMES):
     return {name: float(trace.regret.sel(policy=name).item()) / horizon for name in names}
 
 
-def played():
+def played(rules):
     """Return what was lost per decision: by rule, by scale, by belief, on each path."""
-    found = {rule: {} for rule in RULES}
-    for rule, scale in product(RULES, SCALES):
+    found = {rule: {} for rule in rules}
+    for rule, scale in product(rules, SCALES):
         each = [lost(rule, scale, path) for path in range(PATHS)]
         found[rule][str(scale)] = {name: [round(one[name], 5) for one in each] for name in NAMES}
-    return {"horizon": HORIZON, "paths": PATHS, "arms": len(WHERE), "lost": found}
+    return found
 
 
 def draw(ax, lost):
@@ -76,10 +76,12 @@ def figure(data):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--play", action="store_true", help="play it anew, into docs/change.json")
-    file = HERE / "change.json"
-    if parser.parse_args().play:
-        file.write_text(json.dumps(played(), indent=1) + "\n", encoding="utf-8")
+    parser.add_argument("--play", nargs="*", metavar="RULE", choices=RULES, help="play these rules anew, or all")
+    file, rules = HERE / "change.json", parser.parse_args().play
+    if rules is not None:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        data["lost"] |= played(rules or RULES)
+        file.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     plots.save(figure(json.loads(file.read_text(encoding="utf-8"))), HERE / "change.png")
 
 

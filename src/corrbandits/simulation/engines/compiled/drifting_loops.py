@@ -173,8 +173,10 @@ def begin_drifting(policy: Policy, belief: Drifting, rng: np.random.Generator) -
     if isinstance(policy, Gittins):
         indices: Any = indices_drifting if joint else indices_drifting_apart
         known, order = table(), ranked(belief)
-        row = np.zeros(known.log_n.size)
-        return state, lambda steps, left: indices(state, steps, left, known.log_m, known.log_n, known.g, row, order)
+        row, lasting = np.zeros(known.log_n.size), max(float(np.round(belief.scales[0])), 1.0)
+        return state, lambda steps, left: indices(
+            state, steps, np.minimum(left, lasting), known.log_m, known.log_n, known.g, row, order
+        )
     limits: Any = limits_drifting if joint else limits_drifting_apart
     order, epsilon = (
         ranked(belief) if policy.ordered else unranked(),

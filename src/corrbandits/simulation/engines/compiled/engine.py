@@ -17,7 +17,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief import Correlated, Drifting, GaussianBelief, Independent, Vague
 from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, NoisyBandit
-from corrbandits.policies import RULES, LimitPolicy, Policy, Thompson
+from corrbandits.policies import RULES, Gittins, LimitPolicy, Policy, Thompson
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
 
@@ -200,8 +200,10 @@ def _without_drifting_loop(runs: Runs) -> str:
         return f"{type(policy).__name__} has no compiled loop on a Drifting belief"
     if isinstance(policy, Thompson) and joint:
         return "a draw of a Drifting belief on correlated arms needs a root of its covariance at every step"
-    if belief.mixed:
+    if belief.scales.size > 1:
         return "the scale of the Drifting belief is not known"
+    if isinstance(policy, Gittins) and belief.counts.any():
+        return "how far ahead Gittins looks depends on when rewards came before the first decision"
     if belief.awaited or belief.time != 1:
         return "the belief awaits rewards, or its time is not that of the first decision"
     if joint and (beyond := _beyond(belief.prior) or _cancelling(belief, runs.horizon)):

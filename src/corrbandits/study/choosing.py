@@ -15,7 +15,7 @@ from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
 from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Vague
-from corrbandits.policies import IndexPolicy, Policy
+from corrbandits.policies import IndexPolicy, Policy, placed
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.settings import Goal
@@ -97,10 +97,17 @@ class Moment:
         return int(np.count_nonzero((near | (limits[arms] == limits[arm])) & (arms != arm)))
 
 
-def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequence[int] | None = None) -> Moment:
+def moment(
+    ledger: Ledger,
+    told: Belief,
+    gone: Sequence[int] = (),
+    allowed: Sequence[int] | None = None,
+    start: int | None = None,
+) -> Moment:
     """Return the moment at which a ledger stands; `gone` are open trials that have just expired.
 
-    What was told is at the time of the choice already, if it goes by real time.
+    What was told is at the time of the choice already, if it goes by real time. Those who measure are at arm `start`;
+    if that is not said, at the one last asked for.
     """
     settings = ledger.settings
     waiting = tuple(arm for trial, arm in ledger.open.items() if trial not in gone)
@@ -110,8 +117,9 @@ def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequ
         candidates = every[untried(ledger, waiting)[every]]
     t = ledger.time - len(gone)
     time = None if ledger.recipe.in_real_time else ledger.number
-    rest = candidates, settings.policy, settings.seed, ledger.arms
-    return Moment(told, waiting, t, ledger.number, time, ledger.last, *rest)
+    where, last = ledger.arms.coordinates, ledger.last if start is None else start
+    policy = settings.policy if where is None else placed(settings.policy, where)
+    return Moment(told, waiting, t, ledger.number, time, last, candidates, policy, settings.seed, ledger.arms)
 
 
 def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:
@@ -123,7 +131,8 @@ def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:
 
 def moment_of(entry: Entry, then: Ledger) -> Moment:
     """Return the moment at which a trial was chosen, from the ledger as it stood then."""
-    at = moment(then, deciding_belief(then).after(then.clock(entry.asked)), allowed=entry.allowed)
+    told = deciding_belief(then).after(then.clock(entry.asked))
+    at = moment(then, told, allowed=entry.allowed, start=entry.start)
     return at.except_for([before.arm for before in then.trials[len(then.trials) - entry.apart :]])
 
 

@@ -23,8 +23,9 @@ Who calls whom, from the outside in:
                   draws_joint, _apart          Thompson
                   gains_joint, _apart          KnowledgeGradient
                   averages                     UCB1
-    choose    given_arm -> held_arm, first_arm -> pending_arm; arm_at_random; largest_limit; draw; largest_gain_joint ->
-              row, gain_of_lines; likely_printed_limit -> find_candidates -> measure, then row for each candidate.
+    given     given_arm -> held_arm, first_arm -> pending_arm.
+    choose    arm_at_random; largest_limit; draw; largest_gain_joint -> row, gain_of_lines; likely_printed_limit ->
+              find_candidates -> measure, then row for each candidate.
     update    pull gives the reward. observe_joint ends the streak of another arm (settle, or defer -> carry), begins
               one of this arm (start) and takes the reward into it (take); printed_limits does the same itself, since
               it needs every w between settle and start. observe_apart changes one arm.

@@ -44,13 +44,12 @@ from corrbandits.simulation.engines.compiled.choose import (
     draw,
     first_index,
     first_limit,
-    given_arm,
-    held_arm,
     largest_gain_apart,
     largest_gain_joint,
     largest_limit,
     likely_printed_limit,
 )
+from corrbandits.simulation.engines.compiled.given import given_arm, held_arm
 from corrbandits.simulation.engines.compiled.state import Apart, Joint, Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import (
     observe_apart,

@@ -47,6 +47,9 @@ def test_every_choice_is_explained_from_where_it_was_made(study):
     history = study.history()
     assert [study.explain(trial).replayed for trial in history["trial"]] == history["arm"].tolist()
     assert study.explain(1).chosen.limit is not None
+    assert study.explain(1).way is None  # nobody was anywhere
+    assert study.explain(2).way == abs(SITES["x"][history["arm"][1]] - SITES["x"][4])
+    assert f"; the way there costs {study.explain(2).way:g}, which is weighed against it" in str(study.explain(2))
 
 
 def test_the_same_key_is_the_same_call_from_the_same_place(study):

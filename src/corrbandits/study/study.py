@@ -13,8 +13,9 @@ from corrbandits.policies import Policy
 from corrbandits.study import batch, untold
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.batch import Advanced, Observed, Told
-from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
+from corrbandits.study.choosing import allowed_arms, checked, moment_of
 from corrbandits.study.events import written
+from corrbandits.study.explaining import Explanation, explained
 from corrbandits.study.journal import JournalProtocol
 from corrbandits.study.measured import When, measured_at
 from corrbandits.study.places import Where, journal_at, kept, number_of

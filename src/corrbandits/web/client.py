@@ -32,7 +32,7 @@ from corrbandits.web.transport import Transport, parted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from corrbandits.study.choosing import Explanation
+    from corrbandits.study.explaining import Explanation
     from corrbandits.study.report.inference import Best
 
 API = "/api/v1"

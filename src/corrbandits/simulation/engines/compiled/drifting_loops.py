@@ -32,7 +32,6 @@ from corrbandits.simulation.engines.compiled.cache import compiled, part
 from corrbandits.simulation.engines.compiled.choose import (
     arm_at_random,
     between,
-    first_arm,
     first_index,
     first_limit,
     largest_limit,
@@ -50,6 +49,7 @@ from corrbandits.simulation.engines.compiled.drifting_update import (
     relax_joint,
     relax_printed,
 )
+from corrbandits.simulation.engines.compiled.given import first_arm
 from corrbandits.simulation.engines.compiled.loops import Loop
 from corrbandits.simulation.engines.compiled.state import Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import observe_apart, pull

@@ -94,7 +94,7 @@ def test_estimates_of_a_long_run_are_those_of_the_reference():
 
 REFUSED = {
     "assigned in the way 'ranks'": Team.of(cb.UCL(), BELIEFS["flat"], 2, assignment="ranks"),
-    "not all of UCL, CorrelatedUCL": Team.of(cb.Thompson(), BELIEFS["joint"], 2),
+    "not all UCB1, nor all limits": Team.of(cb.Thompson(), BELIEFS["joint"], 2),
     "UCB1 is compiled for teams on independent": Team.of(cb.UCB1(), BELIEFS["joint"], 2),
     "beliefs of different kinds": Team([(cb.UCL(), BELIEFS["flat"]), (cb.UCL(), BELIEFS["joint"])]),
     "some have not": Team([(cb.UCL(), BELIEFS["joint"]), (cb.CorrelatedUCL(), BELIEFS["joint"])]),

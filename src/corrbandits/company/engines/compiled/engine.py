@@ -17,18 +17,15 @@ from corrbandits.company.engines.protocol import Streams, TeamEngine, TeamRun, T
 from corrbandits.company.sharing import circles, hearing
 from corrbandits.company.team import Team
 from corrbandits.environments import BernoulliBandit
-from corrbandits.policies import GPUCB, UCB1, UCL, BayesUCB, CorrelatedUCL, Greedy, Policy
+from corrbandits.policies import UCB1, CorrelatedUCL, IndexPolicy, LimitPolicy, Policy
 from corrbandits.simulation.engines.compiled.engine import schedule
-
-LIMITS = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Greedy)
-"""The rules that take the arm of largest mean and so many deviations."""
 
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""
 
 
 @final
-class Compiled(TeamEngine):
+class TeamCompiled(TeamEngine):
     """Plays teams of limit rules, or of UCB1, on `Independent` or `Correlated` beliefs, and strangers of any rule."""
 
     name = "compiled"
@@ -43,10 +40,10 @@ class Compiled(TeamEngine):
             return f"its arms are assigned in the way {team.assignment!r}"
         if len({type(belief) for _, belief in team.players}) > 1:
             return "its players have beliefs of different kinds"
-        kinds = {type(policy) for policy, _ in team.players}
-        if not kinds <= {*LIMITS, UCB1} or (UCB1 in kinds and len(kinds) > 1):
-            return f"its rules are not all of {', '.join(rule.__name__ for rule in LIMITS)}, or all UCB1"
-        if UCB1 in kinds and not isinstance(team.players[0][1], Independent):
+        averages = [isinstance(policy, UCB1) for policy, _ in team.players]
+        if not all(averages) and not all(_is_limit(policy) for policy, _ in team.players):
+            return "its rules are not all UCB1, nor all limits of the mean and so many deviations, such as UCL"
+        if all(averages) and not isinstance(team.players[0][1], Independent):
             return "UCB1 is compiled for teams on independent arms"
         if len({_factored(policy) for policy, _ in team.players}) > 1:
             return "some of its rules have the factor of the printed index and some have not"
@@ -100,6 +97,12 @@ class CompiledRun(TeamRun):
 
 Loop = Callable[[Any, Array, Array, np.random.Generator], None]
 """Goes on with a run: to be called with a table of steps, widths, doubts, and who wins where players meet."""
+
+
+def _is_limit(policy: Policy) -> bool:
+    """Return whether a rule takes the arm of largest limit, the lowest of exact equals."""
+    plain = type(policy)._choose is IndexPolicy._choose
+    return isinstance(policy, LimitPolicy) and plain and not policy.ordered
 
 
 def _factored(policy: Policy) -> bool:

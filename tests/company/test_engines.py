@@ -9,7 +9,7 @@ import corrbandits as cb
 from corrbandits import Team, simulate, simulate_team
 from corrbandits.company.engines import ENGINES, TeamRuns, engine_for
 from corrbandits.company.sharing import begin
-from tests.support.teams import BANDITS, BELIEFS, RULES
+from tests.support.teams import BANDITS, BELIEFS, RULES, WHERE
 
 COMPILED = ("UCL", "CorrelatedUCL", "GPUCB", "UCB1")
 SHARING = ("full", "none", "neighbours", "consensus")
@@ -132,6 +132,23 @@ def test_up_to_fifty_players(players, sharing):
     trace = simulate_team(team, BANDITS["gaussian"], horizon=30, seed=0, engine="compiled")
     assert trace.arms.shape == (1, 1, players, 30)
     assert float(trace.regret[0, 0, -1]) > 0
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e3])
+def test_estimates_of_correlated_arms_keep_their_digits(noise):
+    prior = cb.Correlated(kernel=2 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=noise)
+    team = Team.of(cb.UCL(), prior, 3, sharing="consensus", graph="path")
+    bandit = cb.GaussianBandit(BANDITS["gaussian"].means, noise)
+    arms = [simulate_team(team, bandit, 60, seed=1, engine=engine).arms.values for engine in ENGINES]
+    np.testing.assert_array_equal(*arms)
+
+
+def test_where_they_would_not_the_reference_plays():
+    prior = cb.Correlated(kernel=2 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=1e-9)
+    team = Team.of(cb.UCL(), prior, 3, sharing="consensus", graph="path")
+    runs = TeamRuns(team, cb.GaussianBandit(BANDITS["gaussian"].means, 1e-9), 60, 0, 0, 1)
+    assert "would lose their digits" in ENGINES["compiled"].refuses(runs)
+    assert engine_for(runs) is ENGINES["reference"]
 
 
 def test_sums_beyond_the_doubles_are_refused_by_both():

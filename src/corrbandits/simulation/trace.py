@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT = "corrbandits trace 1"
 REGRET = {"long_name": "cumulative expected regret", "units": "reward"}
-QUANTITIES = ("arms", "rewards", "counts", "initialisation", "regret")
+QUANTITIES = ("arms", "rewards", "counts", "initialisation", "regret", "own_regret", "collisions", "sent")
 
 
 @final
@@ -102,7 +102,7 @@ class Trace:
         level = checks.number("level", level, above=0)
         if level >= 1:
             raise ValueError(f"level must be above 0 and below 1, such as 0.95, got {level:g}.")
-        values: xr.DataArray = getattr(self, quantity)
+        values = self.regret if quantity == "regret" else self.data[quantity]
         runs = values.sizes["run"]
         mean = values.mean("run")
         half = mean * np.nan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -20,6 +20,9 @@ from corrbandits.environments import BernoulliBandit
 from corrbandits.policies import UCB1, CorrelatedUCL, IndexPolicy, LimitPolicy, Policy
 from corrbandits.simulation.engines.compiled.engine import schedule
 
+FINEST = 1e10
+"""If arms x prior variance / noise x the rewards there may be exceeds this, a difference keeps too few digits."""
+
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""
 
@@ -32,7 +35,7 @@ class TeamCompiled(TeamEngine):
 
     def refuses(self, runs: TeamRuns) -> str:
         """Return which part of a team has no compiled form."""
-        team, pairs = runs.team, dict.fromkeys(runs.team.players)
+        team, pairs = runs.team, different(runs.team.players)
         alone = next(filter(None, (why_not_alone(runs, *pair) for pair in pairs)), "")
         if alone or strangers(team):
             return alone
@@ -47,6 +50,8 @@ class TeamCompiled(TeamEngine):
             return "UCB1 is compiled for teams on independent arms"
         if len({_factored(policy) for policy, _ in team.players}) > 1:
             return "some of its rules have the factor of the printed index and some have not"
+        if team.sharing == "consensus" and any(_too_fine(runs, belief) for _, belief in pairs):
+            return "the noise is so small beside the prior that estimates of correlated arms would lose their digits"
         return ""
 
     def begin(self, runs: TeamRuns, drawn: Streams) -> TeamRun:
@@ -97,6 +102,19 @@ class CompiledRun(TeamRun):
 
 Loop = Callable[[Any, Array, Array, np.random.Generator], None]
 """Goes on with a run: to be called with a table of steps, widths, doubts, and who wins where players meet."""
+
+
+def different(players: Sequence[tuple[Policy, Belief]]) -> list[tuple[Policy, Belief]]:
+    """Return the pairs of policy and belief, each object once."""
+    return list({(id(policy), id(belief)): (policy, belief) for policy, belief in players}.values())
+
+
+def _too_fine(runs: TeamRuns, belief: Belief) -> bool:
+    """Return whether S0 - V'V could be left with too few digits of a variance."""
+    if not isinstance(belief, Correlated):
+        return False
+    most = float((belief.variance / belief.noise_variance).max())
+    return belief.arms * most * len(runs.team) * runs.horizon > FINEST
 
 
 def _is_limit(policy: Policy) -> bool:
@@ -196,9 +214,9 @@ def _estimated(team: Team) -> tuple[Loop, list[Array]]:
     if not isinstance(priors[0], Correlated):
         averages = isinstance(policy, UCB1)
         return lambda table, widths, f, rng: estimates.estimated_apart(e, averages, f, table, widths, rng), [e.sums]
-    different = list({id(prior): prior for prior in priors}.values())
-    covariances = np.array([prior.covariance for prior in different if isinstance(prior, Correlated)])
-    which = np.array([[id(one) for one in different].index(id(prior)) for prior in priors])
+    kinds = list({id(prior): prior for prior in priors}.values())
+    covariances = np.array([prior.covariance for prior in kinds if isinstance(prior, Correlated)])
+    which = np.array([[id(one) for one in kinds].index(id(prior)) for prior in priors])
     room = np.zeros((2, n)), np.zeros((2, n, n))
     f = estimates.Factors(covariances, which, room[0][0], room[1][0], room[1][1], room[0][1])
     printed = _factored(policy)

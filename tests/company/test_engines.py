@@ -98,6 +98,8 @@ REFUSED = {
     "UCB1 is compiled for teams on independent": Team.of(cb.UCB1(), BELIEFS["joint"], 2),
     "beliefs of different kinds": Team([(cb.UCL(), BELIEFS["flat"]), (cb.UCL(), BELIEFS["joint"])]),
     "some have not": Team([(cb.UCL(), BELIEFS["joint"]), (cb.CorrelatedUCL(), BELIEFS["joint"])]),
+    "the belief is a Vague": Team.of(cb.GPUCB(), cb.Vague(arms=6), 2),
+    "the belief is a Drifting": Team.of(cb.UCL(), cb.Drifting(prior=BELIEFS["joint"], scale=50.0), 2),
     "the belief is a Beta": Team.of(cb.BayesUCB(horizon=60), cb.Beta(arms=6), 2),
 }
 
@@ -110,6 +112,20 @@ def test_what_is_not_compiled_is_said_and_played_in_python(words):
     assert engine_for(runs) is ENGINES["reference"]
     with pytest.raises(ValueError, match="the compiled engine cannot play this because"):
         simulate_team(REFUSED[words], bandit, 60, engine="compiled")
+
+
+def test_rewards_that_change_are_those_of_their_time():
+    """Strangers are compiled there too; players who share are played in Python."""
+    means = np.random.default_rng(0).normal(size=(40, 6))
+    bandit = cb.ChangingBandit(means, noise_variance=1.0)
+    for prior in (BELIEFS["joint"], cb.Drifting(prior=BELIEFS["joint"], scale=20.0)):
+        teams = {way: Team.of(cb.UCL(), prior, 3, sharing=way) for way in ("none", "full")}
+        trace = simulate_team(teams, bandit, horizon=40, runs=2, seed=1)
+        reference = simulate_team(teams, bandit, horizon=40, runs=2, seed=1, engine="reference")
+        np.testing.assert_array_equal(trace.arms.values, reference.arms.values)
+        lost = [means[t].max() - means[t, trace.arms.values[..., t]] for t in range(40)]
+        np.testing.assert_allclose(np.cumsum(np.sum(lost, axis=-1), axis=0)[-1], trace.regret.values[..., -1])
+    assert "change with time" in ENGINES["compiled"].refuses(TeamRuns(teams["full"], bandit, 40, 0, 0, 1))
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)

@@ -39,20 +39,7 @@ class TeamCompiled(TeamEngine):
         alone = next(filter(None, (why_not_alone(runs, *pair) for pair in pairs)), "")
         if alone or strangers(team):
             return alone
-        if team.assignment not in ("own", "turns"):
-            return f"its arms are assigned in the way {team.assignment!r}"
-        if len({type(belief) for _, belief in team.players}) > 1:
-            return "its players have beliefs of different kinds"
-        averages = [isinstance(policy, UCB1) for policy, _ in team.players]
-        if not all(averages) and not all(_is_limit(policy) for policy, _ in team.players):
-            return "its rules are not all UCB1, nor all limits of the mean and so many deviations, such as UCL"
-        if all(averages) and not isinstance(team.players[0][1], Independent):
-            return "UCB1 is compiled for teams on independent arms"
-        if len({_factored(policy) for policy, _ in team.players}) > 1:
-            return "some of its rules have the factor of the printed index and some have not"
-        if team.sharing == "consensus" and any(_too_fine(runs, belief) for _, belief in pairs):
-            return "the noise is so small beside the prior that estimates of correlated arms would lose their digits"
-        return ""
+        return _other_problem(runs, pairs) or _other_rules(team)
 
     def begin(self, runs: TeamRuns, drawn: Streams) -> TeamRun:
         """Return a run on private copies of the beliefs' arrays."""
@@ -107,6 +94,35 @@ Loop = Callable[[Any, Array, Array, np.random.Generator], None]
 def different(players: Sequence[tuple[Policy, Belief]]) -> list[tuple[Policy, Belief]]:
     """Return the pairs of policy and belief, each object once."""
     return list({(id(policy), id(belief)): (policy, belief) for policy, belief in players}.values())
+
+
+def _other_problem(runs: TeamRuns, pairs: list[tuple[Policy, Belief]]) -> str:
+    """Return which of rewards, beliefs and assignment no loop knows, or ""."""
+    team, beliefs = runs.team, [belief for _, belief in pairs]
+    if runs.environment.changes:
+        return "the mean rewards change with time"
+    if other := [belief for belief in beliefs if not isinstance(belief, (Independent, Correlated))]:
+        return f"the belief is a {type(other[0]).__name__}"
+    if len({type(belief) for belief in beliefs}) > 1:
+        return "its players have beliefs of different kinds"
+    if team.assignment not in ("own", "turns"):
+        return f"its arms are assigned in the way {team.assignment!r}"
+    if team.sharing == "consensus" and any(_too_fine(runs, belief) for belief in beliefs):
+        return "the noise is so small beside the prior that estimates of correlated arms would lose their digits"
+    return ""
+
+
+def _other_rules(team: Team) -> str:
+    """Return why no loop knows the rules of a team, or ""."""
+    policies = [policy for policy, _ in team.players]
+    averages = all(isinstance(policy, UCB1) for policy in policies)
+    if not averages and not all(map(_is_limit, policies)):
+        return "its rules are not all UCB1, nor all limits of the mean and so many deviations, such as UCL"
+    if averages and not isinstance(team.players[0][1], Independent):
+        return "UCB1 is compiled for teams on independent arms"
+    if len(set(map(_factored, policies))) > 1:
+        return "some of its rules have the factor of the printed index and some have not"
+    return ""
 
 
 def _too_fine(runs: TeamRuns, belief: Belief) -> bool:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 FORMAT = "corrbandits trace 1"
 REGRET = {"long_name": "cumulative expected regret", "units": "reward"}
 MOVES = {"long_name": "moves so far", "units": "moves"}
-QUANTITIES = ("arms", "rewards", "counts", "initialisation", "regret", "moves", "move_cost", "total_cost")
+ALONE = ("arms", "rewards", "counts", "initialisation", "regret", "moves", "move_cost", "total_cost")
+QUANTITIES = (*ALONE, "own_regret", "collisions", "sent")
 
 
 @final
@@ -152,7 +153,7 @@ class Trace:
         level = checks.number("level", level, above=0)
         if level >= 1:
             raise ValueError(f"level must be above 0 and below 1, such as 0.95, got {level:g}.")
-        values: xr.DataArray = getattr(self, quantity)
+        values: xr.DataArray = self.data[quantity] if quantity in self.data else getattr(self, quantity)
         runs = values.sizes["run"]
         mean = values.mean("run")
         half = mean * np.nan

@@ -104,6 +104,7 @@ AS_PEOPLE_HAVE_THEM = {
     "capitals": "NAME,X,Y\na,0.5,-12.25\nb,0.125,3\n",
     "columns and rows of a field": "Plot,Row,Col\na,-12.25,0.5\nb,3,0.125\n",
     "column and row": "plot,column,row\na,0.5,-12.25\nb,0.125,3\n",
+    "units and numbers": "Plot no.;X [m];y (m)\na;0,5;-12,25\nb;0,125;3\n",
     "every line in quotes": '"name,x,y"\n"a,0.5,-12.25"\n"b,0.125,3"\n',
     "every entry in quotes": '"name";"x";"y"\n"a";"0,5";"-12,25"\n"b";"0,125";"3"\n',
     "single quotes": "'name','x','y'\n'a','0.5','-12.25'\n'b','0.125','3'\n",
@@ -132,6 +133,7 @@ def test_one_of_a_pair_of_other_words_is_no_place_and_a_column_of_the_very_name_
     assert places(read_columns(csv("name,x,row\na,1,2\n")), "sites.csv").tolist() == [[1.0]]
     assert places(read_columns(csv("name,x,y,row,col\na,1,2,3,4\n")), "sites.csv").tolist() == [[1.0, 2.0]]
     assert read_columns(csv("X,x\n1,2\n")).heading("x") == "x"
+    assert read_columns(csv("x (ft),X\n1,2\n")).heading("x") == "X"
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,13 @@ class Columns(dict[str, Column]):
         return next(filter(None, map(self.exact, (name, *HEADINGS.get(name, ())))), None)
 
     def exact(self, name: str) -> str | None:
-        """Return the heading that is this name, in capitals or not; None if there is none."""
-        return name if name in self else next((heading for heading in self if _plain(heading) == _plain(name)), None)
+        """Return the heading that is this name, in capitals or not, with a unit after it or not; None if none is.
+
+        >>> Columns({"Plot no.": [], "x [m]": [], "X": []}).exact("x"), Columns({"x [m]": []}).exact("x")
+        ('X', 'x [m]')
+        """
+        fits = (heading for read in (str, _plain, _bare) for heading in self if read(heading) == read(name))
+        return next(fits, None)
 
     def axes(self) -> dict[str, str]:
         """Return the headings of the columns that say where rows lie, by the names of their axes; none if none do.
@@ -262,3 +267,8 @@ def finite_number(text: str, where: str) -> float:
 
 def _plain(heading: str) -> str:
     return re.sub(r"[\s_]+", "_", heading.strip().casefold())
+
+
+def _bare(heading: str) -> str:
+    """Return a heading without what people write after it: a unit in brackets, or "no."."""
+    return re.sub(r"_?(\[[^]]*\]|\([^)]*\))$|_(no|nr|number)\.?$", "", _plain(heading))

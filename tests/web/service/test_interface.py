@@ -7,6 +7,8 @@ import pytest
 
 import corrbandits as cb
 from corrbandits import Study
+from corrbandits.study import arms
+from corrbandits.web.service.making import previewed
 from tests.support.serving import ARMS, served
 
 
@@ -280,11 +282,20 @@ def test_a_table_is_looked_at_before_anything_is_made(line):
     beyond = preview(b"Plot;Lat;Lon\nA;60,5;9\nC;95,0;9,2\nD;-91;9,3\n")["problems"]
     assert [(one["row"], one["column"]) for one in beyond] == [(3, "Lat"), (4, "Lat")]
     assert "from -90 to 90 degrees, got 95." in beyond[0]["what"]
+    left = preview(b"Plot no.;x [m];y (m);prior_mean\nA;1;2;3\nB;2;2;4\n")
+    assert list(left["columns"]) == ["name", "x", "y"]
+    assert "Left out: prior_mean." in left["remarks"][-1]
     assert line.get("/api/v1/studies").data["studies"] == []
     zipped = line.request(
         "POST", "/api/v1/arms/preview", headers={"Content-Type": "text/csv"}, body=b"PK\x03\x04\xff\x00"
     )
     assert zipped.status == 400
+
+
+def test_more_arms_than_a_study_takes_are_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr(arms, "MOST_ARMS", 3)
+    assert previewed(b"name\nA\nB\nC\n")["arms"] == 3
+    assert "at most 3" in previewed(b"name\nA\nB\nC\nD\n")["problems"][0]["what"]
 
 
 def test_many_rewards_at_once_all_or_none(line):

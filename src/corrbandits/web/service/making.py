@@ -13,13 +13,10 @@ from corrbandits._shell.csv import Columns, finite_number, read_columns, refuse_
 from corrbandits.belief import Vague
 from corrbandits.policies import recommend
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.setup import Sheet, read_sheet
+from corrbandits.study.setup import PRIOR, Sheet, read_sheet
 from corrbandits.web.service.shapes import Creating, Told
 
 MOST_PROBLEMS = 50
-MOST_SHOWN = 10_000
-"""Rows of a table that are shown before a study is made of it."""
-
 Data = dict[str, Any]
 
 
@@ -62,22 +59,29 @@ def previewed(body: bytes) -> Data:
         file.write_text(text, encoding="utf-8", newline="")
         try:
             sheet = read_sheet(file)
+            Arms.of(sheet.arms)  # whatever a study would refuse, such as more arms than it takes
         except ValueError as error:
             return _wrong(_problems(file, error), remarks)
     return _understood(sheet, remarks)
 
 
 def _understood(sheet: Sheet, remarks: list[str]) -> Data:
-    columns = {name: _plain(values) for name, values in sheet.arms.items()}
+    """Return all rows: a study is made of what is shown."""
     return {
-        "columns": columns if sheet.count <= MOST_SHOWN else {name: v[:MOST_SHOWN] for name, v in columns.items()},
+        "columns": {name: _plain(values) for name, values in sheet.arms.items()},
         "rows": sheet.count,
         "arms": sheet.count,
         "axes": list(sheet.axes),
-        "names": list(sheet.arms["name"][:MOST_SHOWN]),
+        "names": list(sheet.arms["name"]),
         "problems": [],
-        "remarks": [*remarks, *sheet.remarks],
+        "remarks": [*remarks, *sheet.remarks, *_left_out(sheet)],
     }
+
+
+def _left_out(sheet: Sheet) -> list[str]:
+    """Return which columns no study is made of here."""
+    found = [name for name in PRIOR if getattr(sheet, name) is not None]
+    return [f"Left out: {', '.join(found)}. Say below what you know of all sites."] if found else []
 
 
 def _wrong(problems: list[Data], remarks: list[str]) -> Data:

@@ -1,7 +1,9 @@
 """The shells and the files they load: escaped, small, without inline script or style, for good."""
 
 import gzip
+import itertools
 import re
+from importlib import resources
 
 import pytest
 
@@ -41,6 +43,18 @@ def test_a_view_loads_less_than_60_kb_of_script(template):
 def test_all_scripts_together_are_sent_in_less_than_45_kb():
     scripts = [content for name, content in pages.files().items() if name.endswith(".js")]
     assert sum(len(gzip.compress(content)) for content in scripts) < 45_000
+
+
+def test_scripts_are_sent_without_comments_and_otherwise_as_they_are():
+    for name, sent in pages.files().items():
+        source = resources.files(pages.__package__).joinpath("static", name).read_text(encoding="utf-8").splitlines()
+        if name.endswith(".js"):
+            pairs = list(itertools.zip_longest(sent.decode().splitlines(), source))
+            assert all(
+                line == before or (line == "" and before.lstrip()[:2] in ("//", "/*", "* ", "*/"))
+                for line, before in pairs
+            )
+            assert not any(line.lstrip().startswith(("//", "/*")) for line, _ in pairs)
 
 
 def test_each_script_is_loaded_by_some_view():

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
@@ -28,6 +28,9 @@ VIEWS = {"": "Today", "map": "Map", "progress": "Progress", "history": "History"
 TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "png": "image/png"}
 WORKER = "worker.js"
 IMPORT = re.compile(r'from "\./(\w+\.js)"')
+COMMENT = re.compile(rb"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/)$", re.MULTILINE)
+"""Comments on lines of their own: for who reads the source."""
+
 FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
 ASK_EACH_TIME = {"cache-control": "no-cache"}
 
@@ -55,17 +58,19 @@ def rendered(template: str, root: str, **values: Any) -> str:
 
 @cache
 def files() -> dict[str, bytes]:
-    """Return the files that shells load, by name."""
+    """Return the files that shells load, by name; scripts without their comments, each line where it was."""
     folder = resources.files(__package__).joinpath("static")
-    return {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
+    found = {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
+    blank = partial(COMMENT.sub, lambda comment: b"\n" * comment[0].count(b"\n"))
+    return {name: blank(content) if name.endswith(".js") else content for name, content in found.items()}
 
 
 @cache
 def scripts(first: str) -> tuple[str, ...]:
     """Return the scripts that a script loads, itself first: a browser told of them fetches all at once.
 
-    >>> scripts("colour.js"), scripts("queue.js")
-    (('colour.js',), ('queue.js', 'api.js'))
+    >>> scripts("colour.js"), scripts("chart.js")
+    (('colour.js',), ('chart.js', 'dom.js', 'numbers.js', 'places.js'))
     """
     found = [first]
     for name in found:

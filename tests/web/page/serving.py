@@ -12,6 +12,10 @@ from corrbandits.web.service.options import Options
 from corrbandits.web.service.running import Server as Listening
 from corrbandits.web.service.running import free_port
 
+MESSY = "\ufeffPlot;COL;Row;Soil\r\n" + "".join(
+    f"{'ABCDEF'[c]}{r + 1};{c},0;{r},0;{'sand' if c < 3 else 'clay'}\r\n" for r in range(4) for c in range(6)
+)
+
 PLACES = [(column, row) for row in range(4) for column in range(6)]
 
 

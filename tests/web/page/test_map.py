@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from corrbandits import Study
 from tests.web.page.serving import until
 
 
@@ -68,6 +69,18 @@ def test_arrow_keys_go_from_site_to_site_and_say_where_they_are(visit, server):
     page.keyboard.press("ArrowUp")
     expect(page.locator("#arm h2")).to_have_text("B2")
     expect(page.locator("#said")).to_contain_text(re.compile(r"B2: .* ± .*measured"))
+
+
+def test_an_arrow_key_chooses_a_site_also_at_the_edge(visit, server):
+    arms = {"name": [f"post {k}" for k in range(6)], "x": list(range(6)), "y": [0] * 6}  # nothing above, nothing below
+    with Study.create(server.database, "hedge", arms=arms, rounds=40) as study:
+        for k in range(8):
+            study.tell(study.ask(), 3.0 + k % 3)
+    page = visit("/s/hedge/map")
+    expect(page.locator("#legend")).to_contain_text("expected")
+    page.locator("svg.map").focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#arm h2")).to_have_text(re.compile("post"))
 
 
 def test_the_table_says_the_same_and_is_sorted_by_its_heads(visit, server):

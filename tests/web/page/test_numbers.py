@@ -4,7 +4,7 @@ import pytest
 
 from corrbandits.web.page import pages
 
-READ = "([text, group]) => import(`/static/VERSION/numbers.js`).then((m) => m.read(text, group))"
+READ = "([text, group]) => import(`/static/VERSION/reading.js`).then((m) => m.read(text, group))"
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,11 @@ def answered(route):
         ("1,2e3", 1200),
         (",5", 0.5),
         ("5,", 5),
+        ("1 234 567,8", 1234567.8),
+        ("12\u202f345", 12345),
+        ("1_234", 1234),
+        ("- 3,5", -3.5),
+        ("３１．２", 31.2),
     ],
 )
 def test_commas_and_points_are_both_taken(numbers, typed, value):
@@ -66,10 +71,45 @@ def test_a_point_is_asked_back_only_where_readers_group_by_points(numbers):
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "abc", "1,234 kg", "NaN", "Infinity", "1..2", "12,34,56", "1,23.4", "0x10", "1e999", "--1"]
+    "typed",
+    [
+        "",
+        "31 2",
+        "3²",
+        "½",
+        "1 23",
+        "1 2345",
+        "1 234'567",
+        "1234 567",
+        "0,123 4",
+        "abc",
+        "1,234 kg",
+        "NaN",
+        "Infinity",
+        "1..2",
+        "12,34,56",
+        "1,23.4",
+        "0x10",
+        "1e999",
+        "--1",
+    ],
 )
 def test_what_is_no_number_is_refused_with_words(numbers, typed):
     assert numbers.evaluate(READ, [typed, ","])["problem"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("31 2", "several ways. Type it without blanks"),
+        ("3²", "is not a number"),
+        ("1e400", "is too large a number"),
+        ("1e4000", "is too large a number"),
+        ("1e-400", "is too small a number"),
+    ],
+)
+def test_what_is_refused_is_refused_for_the_right_reason(numbers, typed, why):
+    assert why in numbers.evaluate(READ, [typed, ","])["problem"]
 
 
 def test_numbers_are_written_as_the_reader_does(numbers):

@@ -87,7 +87,7 @@ def test_a_reward_that_was_told_otherwise_meanwhile_is_asked_back(visit, server)
     server.tell("meadow", 1, 28.0)
     page.context.set_offline(False)
     refused = page.get_by_role("region", name="Not taken")
-    expect(refused).to_contain_text("was told the reward 28 already", timeout=20_000)
+    expect(refused).to_contain_text("Somebody else has entered 28 here meanwhile.", timeout=20_000)
     refused.get_by_role("button", name="Mine counts").click()
     expect(refused).to_be_hidden()
     until(lambda: server.told("meadow") == {1: 31.2})
@@ -175,7 +175,49 @@ def test_a_reward_of_a_trial_that_others_gave_back_can_still_be_counted(visit, s
     server.cancel("meadow", 1)
     page.context.set_offline(False)
     refused = page.get_by_role("region", name="Not taken")
-    expect(refused).to_contain_text("was cancelled", timeout=20_000)
+    expect(refused).to_contain_text("This was given back meanwhile.", timeout=20_000)
     expect(refused.get_by_role("button", name="Mine counts")).to_have_count(0)
     refused.get_by_role("button", name="Count it").click()
     until(lambda: list(server.told("meadow").values()) == [31.2])
+
+
+def test_a_change_made_without_a_connection_takes_nothing_away_that_others_entered(visit, server):
+    server.study("meadow", rewards=3)
+    page = visit("/s/meadow/", allow=(*LOST, "409"))
+    last, refused = page.locator("#last"), page.get_by_role("region", name="Not taken")
+    expect(last.get_by_role("button", name="Change")).to_have_count(3)
+    page.context.set_offline(True)
+    for value in ("25", "26"):  # the second is a change of the first, not of what the server knows
+        last.locator("[data-key=change-1]").click()
+        last.get_by_label(re.compile("What is right")).fill(value)
+        last.get_by_role("button", name="Change", exact=True).click()
+    last.locator("[data-key=change-2]").click()
+    last.get_by_label(re.compile("What is right")).fill("27")
+    last.get_by_role("button", name="Change", exact=True).click()
+    last.locator("[data-key=change-3]").click()
+    last.get_by_role("button", name="Take back").click()
+    server.amend("meadow", 2, 210.0)
+    server.amend("meadow", 3, 220.0)
+    page.context.set_offline(False)
+    expect(refused).to_contain_text("2 entries not taken", timeout=20_000)
+    assert server.told("meadow") == {1: 26.0, 2: 210.0, 3: 220.0}
+    expect(refused).to_contain_text("Somebody else has entered 210 here meanwhile.")
+    refused.get_by_role("button", name="Mine counts").click()
+    until(lambda: server.told("meadow")[2] == 27.0)
+    refused.get_by_role("button", name="Take 220 back").click()
+    until(lambda: 3 not in server.told("meadow"))
+    expect(refused).to_be_hidden()
+
+
+def test_discarding_says_what_is_discarded(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/", allow=LOST)
+    name = page.locator("h2.arm").inner_text()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Cannot be measured").click()
+    page.get_by_role("button", name="Discard").click()
+    expect(page.locator("h2.arm")).to_have_text(name)
+    assert asked[1] == f"Discard “{name} given back”? It has not been sent."
+    assert server.open("meadow") == [1]

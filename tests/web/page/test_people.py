@@ -60,9 +60,11 @@ def test_who_may_only_read_is_shown_nothing_to_write_with(guarded, visit):
 
 def test_next_leads_to_no_other_place(guarded, visit):
     server, tokens = guarded
-    page = visit(f"/signin?next=//elsewhere.test/#{tokens['read']}", of=server)
-    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
-    assert page.url == f"{server.url}/"
+    page = visit("/signin", of=server)
+    for there in ("//elsewhere.test/", "/%09/elsewhere.test/", "/%0a%5celsewhere.test", "javascript:alert(1)", "//%5b"):
+        page.goto(f"{server.url}/signin?next={there}#{tokens['read']}")
+        expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+        assert page.url == f"{server.url}/"
 
 
 def test_signing_out_ends_it(guarded, visit):
@@ -85,6 +87,64 @@ def test_who_signed_out_sees_nothing_that_the_browser_kept(guarded, visit):
     page.goto(f"{server.url}/s/meadow/")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     assert page.evaluate("caches.has('seen')") is False
+
+
+def entered(page, value):
+    page.get_by_label("What did you measure?").fill(value)
+    page.get_by_role("button", name="Save", exact=True).first.click()
+
+
+def test_what_one_person_typed_is_not_sent_in_the_name_of_the_next(guarded, visit):
+    server, tokens = guarded
+    page = visit(
+        f"/signin?next=/field/s/meadow/#{tokens['tell']}", of=server, allow=("ERR_FAILED", "ERR_INTERNET", "401")
+    )
+    expect(page.locator("h2.arm")).to_be_visible()
+    page.route("**/tell", lambda route: route.abort())
+    entered(page, "77")
+    expect(page.get_by_role("region", name="Not sent yet")).to_contain_text("77")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.go_back()
+    page.wait_for_timeout(500)
+    assert "77" not in page.locator("body").inner_text()
+    page.unroute("**/tell")
+    page.goto(f"{server.url}/signin?next=/field/s/meadow/#{tokens['manage']}")
+    waiting = page.get_by_role("region", name="Of somebody else")
+    expect(waiting).to_contain_text(re.compile("77 · typed .* by Ben"))
+    page.wait_for_timeout(2000)
+    expect(waiting).to_be_visible()
+    assert 77.0 not in server.told("meadow").values()
+    page.goto(f"{server.url}/signin?next=/field/s/meadow/#{tokens['tell']}")
+    until(lambda: 77.0 in server.told("meadow").values())
+    expect(page.locator("#last li").filter(has_text="77")).to_contain_text("Ben")
+
+
+def test_who_cannot_sign_out_or_was_signed_out_is_told_so(guarded, visit):
+    server, tokens = guarded
+    page = visit(f"/signin?next=/field/s/meadow/#{tokens['tell']}", of=server, allow=("ERR_INTERNET", "401"))
+    expect(page.locator("#state")).to_have_text("Live")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("alert")).to_contain_text("You are still signed in. There is no connection.")
+    path = server.options.tokens
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if "Ben" not in line))
+    page.context.set_offline(False)
+    expect(page.locator("#unsigned")).to_contain_text("You are not signed in any more.")
+    expect(page.locator("#state")).to_have_text("Signed out")
+
+
+def test_what_is_sent_late_bears_the_name_of_who_typed_it(visit, server):
+    server.study("meadow", trials=1)
+    page = visit("/s/meadow/", allow=("ERR_INTERNET",))
+    page.evaluate("localStorage.setItem('name', 'Anna')")
+    page.reload()
+    expect(page.locator("#state")).to_have_text("Live")
+    page.context.set_offline(True)
+    entered(page, "31.2")
+    page.evaluate("localStorage.setItem('name', 'Ben')")
+    page.context.set_offline(False)
+    expect(page.locator("#last")).to_contain_text("Anna", timeout=20_000)
 
 
 def test_a_name_is_kept_and_seen_by_others(visit, server):

@@ -6,11 +6,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.page.serving import until
-
-MESSY = "\ufeffPlot;COL;Row;Soil\r\n" + "".join(
-    f"{'ABCDEF'[c]}{r + 1};{c},0;{r},0;{'sand' if c < 3 else 'clay'}\r\n" for r in range(4) for c in range(6)
-)
+from corrbandits import Study
+from tests.web.page.serving import MESSY, until
 
 
 def begin(page, name="meadow", rounds="40", text=MESSY):
@@ -169,8 +166,14 @@ def test_a_measurement_that_nobody_asked_for_is_entered_by_name(visit, server):
 def test_a_trial_that_cannot_be_measured_is_given_back(visit, server):
     server.study("meadow", trials=1)
     page = visit("/s/meadow/")
+    name, asked = page.locator("h2.arm").inner_text(), []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     page.get_by_role("button", name="Cannot be measured").click()
-    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+    assert f"Take {name} off the list?" in asked[0]
+    expect(page.locator("h2.arm")).to_have_text(name)
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Cannot be measured").click()
+    expect(page.get_by_role("button", name="Find the next site")).to_be_focused()
     until(lambda: server.open("meadow") == [])
 
 
@@ -187,34 +190,6 @@ def test_a_study_may_have_any_name(visit, server, name):
         page.get_by_role("link", name=view, exact=True).click()
         expect(page.locator("p.which")).to_have_text(name)
         assert page.url.partition("#")[0].endswith(f"/s/{quote(name, safe='')}/{view.lower()}".replace("%20", "%20"))
-
-
-def test_problems_of_a_file_are_named_by_row_and_column(visit, server):
-    page = visit("/new")
-    text = "name,x,y\nA,1,2\nB,one,3\nC,4,5\n"
-    page.set_input_files("#file", files=[{"name": "bad.csv", "mimeType": "text/csv", "buffer": text.encode()}])
-    expect(page.locator("#preview")).to_contain_text("row 3")
-    expect(page.locator("#preview")).to_contain_text("column x")
-    page.get_by_role("button", name="Begin the study").click()
-    expect(page.locator("#answer")).to_contain_text("Put the file right first")
-
-
-def test_what_is_known_is_drawn_at_once_and_told(visit, server):
-    page = visit("/new", width=1200, height=800)
-    page.set_input_files("#file", files=[{"name": "known.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}])
-    expect(page.locator("#preview")).to_contain_text("24 sites")
-    page.get_by_text("What do you know already?").click()
-    page.get_by_label("two sites in three between").fill("25")
-    page.get_by_label("and", exact=True).fill("35,0")
-    page.get_by_label("How far one site tells of another").nth(1).fill("70")
-    surfaces = page.locator(".surfaces svg")
-    expect(surfaces).to_have_count(3)
-    before = surfaces.first.inner_html()
-    page.get_by_label("How far one site tells of another").nth(1).fill("20")
-    assert surfaces.first.inner_html() != before
-    page.get_by_role("button", name="Begin the study").click()
-    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
-    assert "told mean 25 to 35, deviation 2.5 to 10, length" in server.prior("known")
 
 
 def test_the_history_is_filtered_and_downloaded(visit, server):
@@ -241,6 +216,35 @@ def test_progress_says_what_was_found_and_what_stopping_costs(visit, server):
     expect(page.locator("#where")).to_contain_text("if you stopped now")
     expect(page.locator("#charts svg[role=img]").first).to_be_visible()
     expect(page.locator("#learnt")).to_contain_text("One measurement scatters by")
+
+
+def test_more_sites_than_there_are_is_refused_in_words_of_the_page(visit, server):
+    server.study("meadow", rewards=2)
+    page = visit("/s/meadow/", allow=("409",))
+    page.get_by_label("Or a list for the day").evaluate("node => { node.max = 99; node.value = 30; }")
+    page.get_by_role("button", name="Make the list").click()
+    expect(page.locator("#saved")).to_contain_text(
+        "There are not 30 different sites left to measure. Make a shorter list, or tick “A site may come twice”."
+    )
+
+
+def test_a_long_unit_leaves_room_for_the_number_and_undo_is_not_covered(visit, server):
+    server.study("meadow", rewards=4, trials=1, unit="kg dry matter per ha")
+    page = visit("/s/meadow/", width=360, height=740)
+    field = page.get_by_label("What did you measure?")
+    expect(page.locator("#next form.entry label")).to_have_text("What did you measure? in kg dry matter per ha")
+    expect(page.locator("#next .box .unit")).to_have_count(0)
+    page.emulate_media(media="print")  # one site is a list, too
+    expect(page.locator(".paper tbody tr")).to_have_count(1)
+    page.emulate_media(media="screen")
+    field.fill("1234.5")
+    field.press("Enter")
+    undo = page.locator("#saved").get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    page.wait_for_timeout(500)
+    box, bar = undo.bounding_box(), page.locator("nav.views").bounding_box()
+    assert box["y"] + box["height"] <= bar["y"]
+    expect(page.get_by_role("button", name="Find the next site")).to_be_focused()
 
 
 def test_the_way_of_the_day_is_drawn_in_the_order_of_the_list(visit, server):
@@ -276,25 +280,6 @@ def test_a_value_that_may_be_mistyped_is_pointed_out_with_what_to_do(visit, serv
     expect(page.locator("#warnings")).to_contain_text("If its reward was mistyped, correct it")
 
 
-def test_a_file_is_dropped_and_rows_are_pasted(visit, server):
-    page = visit("/new")
-    dropped = page.evaluate_handle(
-        """(text) => {
-            const data = new DataTransfer();
-            data.items.add(new File([text], "dropped.csv", {type: "text/csv"}));
-            return data;
-        }""",
-        MESSY,
-    )
-    page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
-    expect(page.locator("#preview")).to_contain_text("24 sites")
-    expect(page.get_by_label("What is it called?")).to_have_value("dropped")
-    page.get_by_text("Paste rows instead").click()
-    page.get_by_label("Rows of a spreadsheet").fill("Site\tlat\tlon\nbrook\t54,1\t10,2\nhill\t54,2\t10,3\n")
-    page.get_by_label("What is it called?").click()
-    expect(page.locator("#preview")).to_contain_text("2 sites, with name, latitude, longitude")
-
-
 def test_what_is_being_typed_stays_when_somebody_else_enters_it(visit, server):
     server.study("meadow", trials=1, unit="kg")
     page = visit("/s/meadow/")
@@ -326,18 +311,57 @@ def test_what_is_being_typed_for_a_site_that_was_given_back_can_be_dropped(visit
     assert server.told("meadow") == {}
 
 
-def test_after_undo_a_site_that_is_asked_for_again_is_entered_as_usual(visit, server):
-    server.study("meadow", trials=1)
+def test_after_undo_the_site_is_where_it_was_to_be_entered_again(visit, server):
+    server.study("meadow", trials=3)
     page = visit("/s/meadow/")
-    name = page.locator("h2.arm").inner_text()
+    name, saved = page.locator("h2.arm").inner_text(), page.locator("#saved")
+    field = page.get_by_label("What did you measure?")
+    measured(page, "312")
+    saved.get_by_role("button", name="Undo").click()
+    expect(saved).to_contain_text("It counts no longer.")
+    expect(page.locator("h2.arm")).to_have_text(name)
+    expect(page.locator("#mine ol li")).to_have_count(3)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("")
+    page.reload()
+    expect(page.locator("#mine ol li")).to_have_count(3)
+    page.locator("#mine ol button").filter(has_text=name).click()
+    expect(page.locator("p.kicker")).to_have_text("Enter it again")
     measured(page, "31.2")
-    page.locator("#saved").get_by_role("button", name="Undo").click()
-    expect(page.locator("#saved")).to_contain_text("use “Measured somewhere else?”")
-    page.get_by_label("Or a list for the day").fill("24")
-    page.get_by_role("button", name="Make the list").click()
-    expect(page.locator("#mine")).to_contain_text(name)
-    expect(page.locator("#saved")).to_contain_text("It counts no longer.")
-    expect(page.locator("#saved")).not_to_contain_text("Measured somewhere else?")
+    expect(saved).to_contain_text(f"Saved: 31.2 at {name}")
+    expect(page.locator("#mine ol li")).to_have_count(2)
+    assert list(server.told("meadow").values()) == [31.2]
+
+
+def test_what_was_typed_for_a_site_is_there_when_one_comes_back_to_it(visit, server):
+    server.study("meadow", trials=3, unit="kg")
+    page = visit("/s/meadow/")
+    sites, name = page.locator("#mine ol button"), page.locator("h2.arm")
+    field = page.get_by_label("What did you measure?")
+    first, second = sites.nth(0).locator("strong").inner_text(), sites.nth(1).locator("strong").inner_text()
+    field.fill("44")
+    sites.nth(1).click()
+    expect(name).to_have_text(second)
+    expect(field).to_have_value("")
+    expect(sites.nth(0)).to_contain_text("44 · not saved yet")
+    field.fill("55")
+    sites.nth(0).click()
+    expect(name).to_have_text(first)
+    expect(field).to_have_value("44")
+    server.tell("meadow", trial_of(server, second), 28.0)  # what is typed for it is not lost, though it is off the list
+    expect(sites).to_have_count(2)
+    page.get_by_role("button", name="Save", exact=True).first.click()
+    expect(page.locator("#saved")).to_contain_text(f"Saved: 44 kg at {first}")
+    expect(page.locator("#meanwhile")).to_contain_text("Somebody else has entered 28 kg here meanwhile.")
+    expect(name).to_have_text(second)
+    expect(field).to_have_value("55")
+    page.get_by_role("button", name="Keep both").click()
+    until(lambda: sorted(server.told("meadow").values()) == [28.0, 44.0, 55.0])
+
+
+def trial_of(server, name):
+    with Study.open(server.database, "meadow") as study:
+        return next(trial.number for trial in study.open_trials if trial.name == name)
 
 
 def test_progress_counts_the_rewards_that_count(visit, server):
@@ -365,6 +389,7 @@ def test_any_reward_is_changed_or_taken_back_in_the_history(visit, server):
     page.get_by_label("What is right for").fill("33,3")
     page.locator("#edit").get_by_role("button", name="Change").click()
     expect(page.locator("#saved")).to_contain_text("Saved: 33.3 kg")
+    expect(page.locator("[data-key=change-1]")).to_be_focused()
     until(lambda: server.told("meadow")[1] == 33.3)
     expect(page.locator("#edit")).to_be_hidden()
     expect(page.locator("#events")).to_contain_text("changed")
@@ -395,43 +420,6 @@ def test_a_study_that_is_not_there_is_said_to_be_so(visit, server, view):
     expect(page.locator("#state")).to_be_hidden()
     page.get_by_role("link", name="All studies").last.click()
     expect(page.get_by_role("link", name=re.compile("meadow"))).to_be_visible()
-
-
-def test_what_sites_bring_is_read_as_rewards_are(visit, server):
-    page = visit("/new", width=1200, height=900)
-    page.set_input_files("#file", files=[{"name": "known.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}])
-    expect(page.locator("#preview")).to_contain_text("24 sites")
-    page.get_by_text("What do you know already?").click()
-    page.get_by_label("two sites in three between").fill("1,000")
-    page.get_by_label("and", exact=True).fill("2,500")
-    note = page.locator("#level-note")
-    expect(note).to_contain_text("“1,000” can be read in two ways")
-    page.get_by_role("button", name="Begin the study").click()
-    expect(page.locator("#answer")).to_contain_text("Say which number you mean")
-    note.get_by_role("button", name="1000 a whole number").click()
-    expect(note).not_to_contain_text("“1,000” can be read")
-    note.get_by_role("button", name="2500 a whole number").click()
-    expect(note).to_contain_text("“2,500” is read as 2,500.")
-    page.get_by_role("button", name="Begin the study").click()
-    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
-    assert "told mean 1000 to 2500" in server.prior("known")
-
-
-def test_what_is_wrong_with_what_sites_bring_is_said(visit):
-    page = visit("/new", width=1200, height=900)
-    page.set_input_files("#file", files=[{"name": "known.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}])
-    page.get_by_text("What do you know already?").click()
-    low, high = page.get_by_label("two sites in three between"), page.get_by_label("and", exact=True)
-    begin, answer = page.get_by_role("button", name="Begin the study"), page.locator("#answer")
-    for smaller, larger, words in (
-        ("25", "", "the larger number is missing"),
-        ("many", "35", "“many” is not a number"),
-        ("35", "25,5", "these are read as 35 and 25.5"),
-    ):
-        low.fill(smaller)
-        high.fill(larger)
-        begin.click()
-        expect(answer).to_contain_text(words)
 
 
 def test_without_a_list_what_is_known_is_printed(visit, server):

@@ -24,9 +24,9 @@ export function key() {
 
 export const signature = () => localStorage.getItem("name") ?? "";
 
-async function call(path, options, seconds) {
+async function call(path, { name = signature(), ...options }, seconds) {
   const given = { credentials: "same-origin", ...options, headers: { accept: "application/json", ...options.headers } };
-  if (signature()) given.headers["corrbandits-by"] = part(signature());
+  if (name) given.headers["corrbandits-by"] = part(name);
   let answer;
   try {
     answer = await fetch(`${root}/api/v1${path}`, { ...given, signal: AbortSignal.timeout(seconds * 1000) });
@@ -77,11 +77,11 @@ export async function columns(path) {
   return whole;
 }
 
-/** Write, as JSON or as text of a type; the same with the same key is done once. */
-export async function post(path, body, { by = key(), type = "application/json", seconds = 60, method = "POST" } = {}) {
+/** Write, as JSON or as text of a type, in the name of who typed it; the same with the same key is done once. */
+export async function post(path, body, { by = key(), name, type = "application/json", seconds = 60, method = "POST" } = {}) {
   const headers = { "content-type": type, "idempotency-key": by, "corrbandits-page": "1" };
   const sent = type === "application/json" ? JSON.stringify(body ?? {}) : body;
-  const answer = await call(path, { method, headers, body: sent }, seconds);
+  const answer = await call(path, { method, name, headers, body: sent }, seconds);
   if (!answer.ok) throw await trouble(answer);
   return answer.status === 204 ? null : answer.json();
 }

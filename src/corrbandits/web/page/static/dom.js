@@ -44,7 +44,7 @@ export function show(node, ...parts) {
   fill(node, parts);
   node.removeAttribute("aria-busy");
   node.hidden = !node.childNodes.length;
-  if (mark) node.querySelector(mark)?.focus({ preventScroll: true });
+  if (mark) (node.querySelector(mark) ?? node.querySelector("button, input") ?? $("main")).focus({ preventScroll: true });
 }
 
 /** Say something to a screen reader. */

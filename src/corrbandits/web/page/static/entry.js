@@ -1,7 +1,10 @@
 // A field for what was measured.
 
 import { button, h, say, unique } from "./dom.js";
-import { exact, read } from "./numbers.js";
+import { exact } from "./numbers.js";
+import { read } from "./reading.js";
+
+const BESIDE = 6; // a unit of so many letters has room beside the number
 
 /** The question which of two readings of what was typed is meant; `meant(value)` is called with the answer. */
 export function ways(text, [decimal, thousands], meant) {
@@ -17,6 +20,7 @@ export function entry({ label, unit = null, action = "Save", start = "", focus =
   const id = unique("reward");
   const input = h("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", enterkeyhint: "done", maxlength: 40,
     "aria-describedby": `${id}-note`, value: start, "data-key": small ? `${label}` : "reward" });
+  const long = unit?.length > BESIDE;
   const note = h("div.note", { id: `${id}-note`, "aria-live": "assertive" });
   const clear = () => { note.replaceChildren(); input.removeAttribute("aria-invalid"); };
   const settle = (value) => { clear(); input.value = ""; done(value); };
@@ -34,8 +38,8 @@ export function entry({ label, unit = null, action = "Save", start = "", focus =
       input.focus();
       say(found.problem);
     } else settle(found.value);
-  } }, h("label", { for: id }, label),
-  h("div.field", h("span.box", input, unit ? h("span.unit", { "aria-hidden": "true" }, unit) : null), h("button.main", { type: "submit" }, action)), note);
+  } }, h("label", { for: id }, label, long ? h("span.faint", ` in ${unit}`) : null),
+  h("div.field", h("span.box", input, unit && !long ? h("span.unit", { "aria-hidden": "true" }, unit) : null), h("button.main", { type: "submit" }, action)), note);
   if (unit) input.setAttribute("aria-label", `${label} (${unit})`);
   input.addEventListener("input", () => { if (note.childNodes.length) clear(); });
   if (focus) queueMicrotask(() => input.focus());

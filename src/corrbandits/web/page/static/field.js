@@ -194,6 +194,7 @@ export class Field {
     const aside = (k) => Math.abs((x[k] - x[from]) * turn[1]) + Math.abs((y[k] - y[from]) * turn[0]);
     const k = this.nearest(x[from] + turn[0] * 8, y[from] + turn[1] * 8, (one) => one !== from && ahead(one) > 0.5 && aside(one) <= ahead(one) * 1.01);
     if (k !== null) this.picked(k);
+    else if (from !== this.last.chosen) this.picked(from); // at the edge, and nothing is chosen yet
   }
 }
 

@@ -5,8 +5,9 @@ import { $, button, h, say, show, table } from "./dom.js";
 import { entry } from "./entry.js";
 import { follow, heard } from "./live.js";
 import { brief, counted, exact, whole } from "./numbers.js";
+import { me } from "./person.js";
 import { flush, keep } from "./queue.js";
-import { begin, filling, me } from "./shell.js";
+import { begin, filling } from "./shell.js";
 
 const PAGE = 100;
 const WORDS = { created: "study begun", asked: "asked for", told: "measured", observed: "measured, unasked", amended: "changed", retracted: "taken back", cancelled: "given back", expired: "expired", extended: "sites added" };
@@ -33,15 +34,17 @@ function count() {
 }
 
 function send(kind, one, reward) {
-  keep({ study, kind, trial: one.trial, arm: one.arm, name: one.name, reward });
+  keep({ study, kind, trial: one.trial, arm: one.arm, name: one.name, reward, was: one.reward });
   leave();
   flush();
 }
 
 function leave() {
+  const changed = changing;
   changing = null;
   if (location.hash) history.replaceState(null, "", location.pathname);
   edit();
+  (document.querySelector(`[data-key="change-${changed}"]`) ?? $("main")).focus({ preventScroll: true });
 }
 
 function change(trial) {

@@ -1,6 +1,7 @@
 // What others do, as it happens; and whether the connection stands.
 
 import { here, root } from "./api.js";
+import { me } from "./person.js";
 
 export const connection = { state: "connecting", since: Date.now() };
 
@@ -17,6 +18,7 @@ let beat = Date.now();
 let last = null;
 let absent = false; // there is no such study: the server answers, and nothing can be heard
 
+addEventListener("unsigned", () => become("unsigned"));
 addEventListener("absent", () => {
   absent = true;
   clearTimeout(retry);
@@ -42,7 +44,8 @@ export function follow(changed) {
     source.addEventListener("beat", () => { beat = Date.now(); });
     source.onerror = () => {
       if (absent) return;
-      become("lost");
+      if (connection.state !== "unsigned") become("lost");
+      me(true).catch(() => {}); // who is signed in no longer is told so
       source.close();
       wait = Math.min(wait * 2, 20);
       retry = setTimeout(begin, 500 * wait * (0.75 + Math.random() / 2));

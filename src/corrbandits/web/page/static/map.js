@@ -5,10 +5,10 @@ import { ends } from "./colour.js";
 import { $, button, h, say, show, table } from "./dom.js";
 import { Field, legend } from "./field.js";
 import { follow, heard } from "./live.js";
-import { around, counted, exact, number, percent, when, whole } from "./numbers.js";
+import { around, counted, exact, number, percent, place, when, whole } from "./numbers.js";
 import { across } from "./places.js";
-import { begin, complain, filling, me } from "./shell.js";
-import { place } from "./walk.js";
+import { me } from "./person.js";
+import { begin, complain, filling } from "./shell.js";
 
 const LAYERS = {
   mean: ["Expected", "mean", "viridis", "expected"],

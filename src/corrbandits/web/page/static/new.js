@@ -4,12 +4,14 @@ import { Trouble, at, key, post, root } from "./api.js";
 import { LEVELS, colours, levels } from "./colour.js";
 import { $, h, s, say, show, table } from "./dom.js";
 import { ways } from "./entry.js";
-import { Field } from "./field.js";
-import { counted, exact, number, read } from "./numbers.js";
+import { counted, exact, number } from "./numbers.js";
+import { me } from "./person.js";
 import { across, layout } from "./places.js";
-import { begin, complain, me } from "./shell.js";
+import { read } from "./reading.js";
+import { begin, complain } from "./shell.js";
 
 const form = $("form");
+const MOST_DRAWN = 20_000;
 let found = null; // the file as the server reads it
 let by = key();
 
@@ -38,10 +40,14 @@ function preview() {
     h("div.notice.good", h("p", h("strong", counted(found.arms ?? rows.length, "site")), heads.length ? `, with ${heads.join(", ")}.` : ".")),
   (found.remarks ?? []).map((words) => h("p.faint", words)), heads.length ? h("div.card", map, table("The first rows", heads, rows)) : null);
   say(problems.length ? `${counted(problems.length, "problem")} in the file.` : `${counted(found.arms, "site")} found.`);
-  if (!problems.length && found.axes?.length === 2) {
-    const field = new Field(map, arms(), { label: "The sites", most: 0.35 });
-    field.draw({ values: found.columns[found.axes[0]].map(() => null), low: 0, high: 1, ramp: "viridis", text: number });
-  }
+  if (!problems.length && found.axes?.length === 2 && found.arms <= MOST_DRAWN) sites(map);
+}
+
+/** The sites on a map; what was understood is shown before it is there. */
+async function sites(node) {
+  const { Field } = await import("./field.js");
+  const field = node.isConnected ? new Field(node, arms(), { label: "The sites", most: 0.35 }) : null;
+  field?.draw({ values: found.columns[found.axes[0]].map(() => null), low: 0, high: 1, ramp: "viridis", text: number });
 }
 
 // What is known: two numbers, and two sliders on scales of logarithms.

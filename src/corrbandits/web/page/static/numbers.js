@@ -1,8 +1,7 @@
-// Numbers and times as the reader writes them.
+// Numbers, times and places as the reader writes them.
 
 const tongue = navigator.languages?.length ? navigator.languages : undefined;
-const parts = new Intl.NumberFormat(tongue).formatToParts(1234567.5);
-const grouping = parts.find((part) => part.type === "group")?.value ?? "";
+export const grouping = new Intl.NumberFormat(tongue).formatToParts(1234567.5).find((part) => part.type === "group")?.value ?? "";
 
 /** A number in a few digits. */
 export function number(x, digits = 3) {
@@ -62,39 +61,15 @@ export function ago(at) {
   return new Intl.RelativeTimeFormat(tongue, { numeric: "always" }).format(-Math.floor(seconds / size), unit);
 }
 
-const ZEROS = [0x0660, 0x06f0, 0x0966, 0xff10]; // Arabic, Persian, Devanagari, wide
-const plainDigit = (c) => {
-  const zero = ZEROS.find((z) => c.codePointAt(0) >= z && c.codePointAt(0) <= z + 9);
-  return zero === undefined ? c : String(c.codePointAt(0) - zero);
-};
+const fine = (x) => new Intl.NumberFormat(tongue, { maximumFractionDigits: 2 }).format(x);
 
-/**
- * What a person typed, read as a number: {value}, {either: [decimal, thousands]} if it can be read in two ways, or
- * {problem}. A comma or a point may stand before the decimals; "1,234" may be either.
- */
-export function read(text, group = grouping) {
-  let typed = [...text.normalize("NFKC")].map(plainDigit).join("").replace(/[\s'’_\u066c]/g, "");
-  typed = typed.replace(/[\u2212\u2012\u2013]/g, "-").replaceAll("\u066b", ",");
-  if (!typed) return { problem: "Type what was measured, such as 31.2 or 31,2." };
-  const found = /^([+-]?)([\d.,]*\d[.,]?)(e[+-]?\d{1,3})?$/i.exec(typed);
-  if (!found) return { problem: `“${text.trim()}” is not a number. Type digits, such as 31.2 or 31,2.` };
-  const [, sign, body, exponent = ""] = found;
-  const marks = body.replace(/\d/g, "");
-  const value = (digits) => Number(sign + digits + exponent);
-  const decimals = (mark) => body.replaceAll(mark === "," ? "." : ",", "").replace(mark, ".");
-  const grouped = (mark) => new RegExp(`^\\d{1,3}(\\${mark}\\d{3})+$`).test(body.split(mark === "," ? "." : ",")[0]);
-  let result;
-  if (!marks) result = value(body);
-  else if (marks.length === 1) {
-    if (/^[1-9]\d{0,2}[.,]\d{3}$/.test(body) && !exponent && (marks === "," || group === ".")) {
-      return { either: [value(body.replace(marks, ".")), value(body.replace(marks, ""))] };
-    }
-    result = value(body.replace(marks, "."));
-  } else if (new Set(marks).size === 1) result = grouped(marks[0]) ? value(body.replaceAll(marks[0], "")) : NaN;
-  else {
-    const last = marks.at(-1);
-    const first = last === "," ? "." : ",";
-    result = marks.indexOf(last) === marks.length - 1 && grouped(first) ? value(decimals(last)) : NaN;
+/** A place in words. */
+export function place(coordinates) {
+  if (!coordinates) return "";
+  if ("latitude" in coordinates) {
+    const { latitude: lat, longitude: lon } = coordinates;
+    const degrees = (x) => new Intl.NumberFormat(tongue, { minimumFractionDigits: 5, maximumFractionDigits: 5 }).format(Math.abs(x));
+    return `${degrees(lat)}° ${lat < 0 ? "S" : "N"}, ${degrees(lon)}° ${lon < 0 ? "W" : "E"}`;
   }
-  return Number.isFinite(result) ? { value: result } : { problem: `“${text.trim()}” can be read in several ways. Type it without marks between thousands.` };
+  return Object.entries(coordinates).map(([axis, x]) => `${axis} ${fine(x)}`).join(" · ");
 }

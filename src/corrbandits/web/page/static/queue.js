@@ -2,12 +2,17 @@
 //
 // Every reward goes through here, connected or not: it is kept before it is sent, and forgotten when the server has
 // said that it is saved. Its key was made when it was typed, so sending it again, from another tab too, counts once.
+// It is sent by whoever typed it: an entry of somebody else who was signed in here waits for them.
 
-import { Trouble, key, part, post } from "./api.js";
+import { Trouble, get, key, part, post } from "./api.js";
+import { foreign, introduced, me, own } from "./person.js";
 
 const STORE = "typed";
 
-/** Entries in the order in which they were typed: {key, study, kind, trial, arm, name, reward, at, refused}. */
+/**
+ * Entries in the order in which they were typed: {key, study, kind, trial, arm, name, reward, was, by, at, refused, now}.
+ * `was` is the reward that is to be changed, `now` what counts if the server has refused because of it.
+ */
 export function entries() {
   try { return held ?? JSON.parse(localStorage.getItem(STORE) ?? "[]"); } catch { return held ?? []; }
 }
@@ -20,21 +25,43 @@ function change(edit) {
   dispatchEvent(new CustomEvent("typed"));
 }
 
+/** The reward that an entry is to change, once what was typed before it has arrived. */
+function awaited({ study, trial, was }) {
+  const before = entries().findLast((one) => one.study === study && one.trial === trial && !one.refused && ["tell", "amend"].includes(one.kind));
+  return was === undefined ? was : before?.reward ?? was;
+}
+
 export const keep = (entry) => {
-  const kept = { ...entry, key: key(), at: Date.now() / 1000 };
+  const kept = { ...entry, was: awaited(entry), by: introduced() ? own() : undefined, key: key(), at: Date.now() / 1000 };
   change((list) => [...list, kept]);
-  return kept;
 };
 export const forget = (entry) => change((list) => list.filter((one) => one.key !== entry.key));
-const refuse = (entry, words, status) => change((list) => list.map((one) => (one.key === entry.key ? { ...one, refused: words, status } : one)));
+const edited = (entry, edit) => change((list) => list.map((one) => (one.key === entry.key ? { ...one, ...edit } : one)));
 
 /** Have a refused entry sent anew, as something else perhaps. */
-export const revise = (entry, edit) => change((list) => list.map((one) => (one.key === entry.key ? { ...one, refused: undefined, status: undefined, ...edit } : one)));
+export const revise = (entry, edit) => edited(entry, { refused: undefined, now: undefined, ...edit });
 
-function sent({ study, kind, trial, arm, reward, key: by }) {
+/** How a trial stands: {status, reward, told_by}. */
+export const standing = async (study, trial) => (await get(`/studies/${part(study)}/history?offset=${trial - 1}&limit=1`)).trials[0];
+
+function sent({ study, kind, trial, arm, reward, was, by: name, key: by }) {
   const place = `/studies/${part(study)}`;
-  if (kind === "observe") return post(`${place}/observe`, { arm, reward, check: true }, { by });
-  return post(`${place}/trials/${trial}/${kind}`, kind === "tell" || kind === "amend" ? { reward, check: true } : {}, { by });
+  if (kind === "observe") return post(`${place}/observe`, { arm, reward, check: true }, { by, name });
+  const body = { tell: { reward, check: true }, amend: { reward, was, check: true }, retract: { was } }[kind];
+  return post(`${place}/trials/${trial}/${kind}`, body, { by, name });
+}
+
+/** Send one entry; say whether to go on with the next. */
+async function deliver(entry) {
+  try {
+    const done = await sent(entry);
+    dispatchEvent(new CustomEvent("arrived", { detail: { entry, done } }));
+    forget(entry);
+  } catch (error) {
+    if (!(error instanceof Trouble) || error.lost || error.status === 401) throw error;
+    const met = error.status === 409 && entry.kind !== "observe" ? await standing(entry.study, entry.trial) : undefined;
+    edited(entry, { refused: error.message, now: met });
+  }
 }
 
 let timer = null;
@@ -43,25 +70,21 @@ let wait = 1;
 /** Send what waits, one tab at a time; later again if nobody answers. */
 export async function flush() {
   clearTimeout(timer);
+  if (!entries().some((one) => !one.refused)) return;
   const locked = navigator.locks ? (work) => navigator.locks.request("typed", work) : (work) => work();
   await locked(async () => {
-    for (const entry of entries()) {
-      if (entry.refused) continue;
-      if (!entries().some((one) => one.key === entry.key)) continue; // another tab has sent it
-      try {
-        const done = await sent(entry);
-        wait = 1;
-        dispatchEvent(new CustomEvent("arrived", { detail: { entry, done } }));
-        forget(entry);
-      } catch (error) {
-        if (!(error instanceof Trouble)) throw error;
-        if (error.lost || error.status === 401) {
-          wait = Math.min(wait * 2, 60);
-          timer = setTimeout(flush, 1000 * wait * (0.75 + Math.random() / 2));
-          return;
-        }
-        refuse(entry, error.message, error.status);
+    try {
+      await me(true);
+      dispatchEvent(new CustomEvent("typed")); // whose they are is known now
+      for (const entry of entries()) {
+        if (entry.refused || foreign(entry)) continue;
+        if (entries().some((one) => one.key === entry.key)) await deliver(entry); // otherwise another tab has sent it
       }
+      wait = 1;
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      wait = Math.min(wait * 2, 60);
+      timer = setTimeout(flush, 1000 * wait * (0.75 + Math.random() / 2));
     }
   });
 }

@@ -1,12 +1,14 @@
 // What every view has: whether the connection stands, what waits to be sent, and the worker that opens pages offline.
 
-import { Trouble, at, get, root, study } from "./api.js";
+import { Trouble, at, root, study } from "./api.js";
 import { $, button, h, say, show } from "./dom.js";
 import { connection } from "./live.js";
 import { counted, exact, when } from "./numbers.js";
+import { foreign, introduced, me, own } from "./person.js";
 import { entries, flush, forget, revise } from "./queue.js";
+import { choices, met } from "./refusal.js";
 
-const WORDS = { live: "Live", connecting: "Connecting …", lost: "No connection" };
+const WORDS = { live: "Live", connecting: "Connecting …", lost: "No connection", unsigned: "Signed out" };
 
 function state() {
   if (!study) return;
@@ -20,43 +22,37 @@ function state() {
 
 const DID = { tell: "", observe: "", amend: "changed to ", retract: "taken back", cancel: "given back" };
 
+const did = ({ kind, name, reward }) => h("span", h("strong", name), " ", DID[kind], reward === undefined ? "" : exact(reward));
+
 function waiting(entry) {
-  const what = h("span", h("strong", entry.name), " ", DID[entry.kind], entry.reward === undefined ? "" : exact(entry.reward),
-    h("span.faint", ` · typed ${when(entry.at)}${entry.study === study ? "" : ` · ${entry.study}`}`));
-  const choices = [];
-  if (entry.refused) {
-    if (entry.kind === "tell" && entry.status === 409) {
-      const closed = entry.refused.includes("takes no reward");
-      if (!closed) choices.push(button("Mine counts", () => { revise(entry, { kind: "amend" }); flush(); }));
-      choices.push(button(closed ? "Count it" : "Keep both", () => { revise(entry, { kind: "observe" }); flush(); }));
-    } else choices.push(button("Try again", () => { revise(entry, {}); flush(); }));
-  }
-  choices.push(button(entry.refused ? "Drop it" : "Discard", () => {
-    if (entry.refused || confirm(`Discard ${exact(entry.reward)} at ${entry.name}? It has not been sent.`)) forget(entry);
-  }, ".plain"));
-  return h("li", what, entry.refused ? h("p", entry.refused) : null, h("span.row", choices));
+  const whose = foreign(entry) ? ` by ${entry.by ?? "somebody else"}` : "";
+  const refused = foreign(entry) ? null : entry.refused; // what becomes of it is for who typed it to say
+  const what = h("span", did(entry), h("span.faint", ` · typed ${when(entry.at)}${whose}${entry.study === study ? "" : ` · ${entry.study}`}`));
+  const again = !refused ? [] : entry.now ? choices(entry) : [["Try again", {}]];
+  const drop = () => { if (refused || confirm(`Discard “${did(entry).textContent}”? It has not been sent.`)) forget(entry); };
+  return h("li", what, refused ? h("p", entry.now ? met(entry.now) : refused) : null,
+    h("span.row", again.map(([words, edit]) => button(words, () => { revise(entry, edit); flush(); })), button(refused ? "Drop it" : "Discard", drop, ".plain")));
 }
 
 let sending = null;
 
+/** Entries under what is said of them. */
+const box = (kind, label, list, what, words, ...more) => (list.length ? h(`section.notice.${kind}`, { "aria-label": label }, h("p", h("strong", counted(list.length, "entry", "entries"), " ", what), words), h("ul", list.map(waiting)), more) : []);
+
 function outbox() {
   const list = entries();
-  const refused = list.filter((one) => one.refused);
-  const rest = list.filter((one) => !one.refused && (connection.state === "lost" || Date.now() / 1000 - one.at > 1.5));
+  const late = (one) => (introduced() && Date.now() / 1000 - one.at > 1.5) || connection.state === "lost"; // others may well arrive at once
+  const others = list.filter((one) => foreign(one));
+  const refused = list.filter((one) => one.refused && !foreign(one));
+  const rest = list.filter((one) => !one.refused && !foreign(one) && late(one));
   clearTimeout(sending);
-  if (list.length) sending = setTimeout(outbox, 1600); // what has just been typed may well arrive at once
-  const said = [];
-  if (rest.length) {
-    said.push(h("section.notice.kept", { "aria-label": "Not sent yet" },
-      h("p", h("strong", counted(rest.length, "entry", "entries"), " kept on this device."), " Sent as soon as there is a connection. If you close the page, open it again then."),
-      h("ul", rest.map(waiting)), button("Send now", () => flush())));
-  }
-  if (refused.length) {
-    said.push(h("section.notice.warn", { "aria-label": "Not taken" },
-      h("p", h("strong", counted(refused.length, "entry was", "entries were"), " not taken.")), h("ul", refused.map(waiting))));
-  }
+  if (list.length) sending = setTimeout(outbox, 1600);
+  const said = [
+    box("kept", "Not sent yet", rest, "kept on this device.", " Sent as soon as there is a connection. If you close the page, open it again then.", button("Send now", () => flush())),
+    box("kept", "Of somebody else", others, "kept on this device, typed by somebody else.", " Sent when they sign in here again."),
+    box("warn", "Not taken", refused, "not taken.", "")].flat();
   const before = $("outbox").childElementCount;
-  const shape = JSON.stringify([rest, refused]);
+  const shape = JSON.stringify([own(), rest, others, refused]);
   if ($("outbox").dataset.shape === shape) return;
   $("outbox").dataset.shape = shape;
   show($("outbox"), said);
@@ -89,18 +85,32 @@ export async function filling(node, work) {
   try { await work(); } catch (error) { complain(node, error, () => filling(node, work)); }
 }
 
-let person = null;
-/** Who we are: {name, role, signed_in, demo}. */
-export const me = () => (person ??= get("/me").catch((error) => { person = null; if (error.lost) return { name: null, role: "tell", demo: null }; throw error; }));
+function unsigned() {
+  if ($("unsigned")) return;
+  $("outbox").before(h("div#unsigned.notice.warn", { role: "alert" }, h("p", "You are not signed in any more. ",
+    h("a", { href: `${root}/signin?next=${encodeURIComponent(study ? at(study) : `${root}/`)}` }, "Sign in"), "; what you typed is kept.")));
+}
+
+function connected() {
+  state();
+  outbox();
+  if (connection.state === "live") { $("unsigned")?.remove(); flush(); } else if (connection.state === "lost") say("The connection is lost. What you type is kept.");
+}
+
+/** A page that the browser had put away is shown again: to nobody but who left it. */
+async function returned(event) {
+  if (!event.persisted) return;
+  const before = own();
+  await me(true).catch(() => {});
+  if ($("unsigned") || own() !== before) location.reload();
+}
 
 /** Begin: call once in each view. */
 export function begin() {
-  addEventListener("connection", () => { state(); outbox(); if (connection.state === "live") flush(); else if (connection.state === "lost") say("The connection is lost. What you type is kept."); });
+  addEventListener("connection", connected);
   addEventListener("typed", outbox);
-  addEventListener("unsigned", () => {
-    $("outbox").before(h("div.notice.warn", { role: "alert" }, h("p", "You are not signed in any more. ",
-      h("a", { href: `${root}/signin?next=${encodeURIComponent(study ? at(study) : `${root}/`)}` }, "Sign in"), "; what you typed is kept.")));
-  }, { once: true });
+  addEventListener("unsigned", unsigned);
+  addEventListener("pageshow", returned);
   state();
   outbox();
   flush();

@@ -3,11 +3,19 @@
 import { Trouble, post, root } from "./api.js";
 import { $, h, show } from "./dom.js";
 
+/** Where to go then: to a place of ours. A browser reads the address as it will when it goes there. */
+function next() {
+  try {
+    const { href } = new URL(new URLSearchParams(location.search).get("next") ?? `${root}/`, location.origin);
+    if (href.startsWith(`${location.origin}/`)) return href;
+  } catch { /* no address */ }
+  return `${root}/`;
+}
+
 async function enter(token) {
   try {
     await post("/session", { token });
-    const next = new URLSearchParams(location.search).get("next") ?? "";
-    location.replace(/^\/(?![/\\])/.test(next) ? next : `${root}/`);
+    location.replace(next());
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
     show($("answer"), h("p.bad", error.message));

@@ -3,7 +3,8 @@
 import { at, get } from "./api.js";
 import { $, h, show } from "./dom.js";
 import { ago, counted, number, whole } from "./numbers.js";
-import { begin, filling, me } from "./shell.js";
+import { me } from "./person.js";
+import { begin, filling } from "./shell.js";
 
 function card(one, demo) {
   const rounds = one.rounds ? ` of ${number(one.rounds)}` : "";

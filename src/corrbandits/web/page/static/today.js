@@ -1,101 +1,102 @@
 // Today: where to go next, what was measured there, and the list for the day.
 
-import { Trouble, at, columns, get, here, key, post, root, signature, study } from "./api.js";
+import { Trouble, at, columns, get, here, key, post, study } from "./api.js";
 import { $, button, h, say, show, table } from "./dom.js";
+import { again, drafts, enterAgain, spent } from "./drafts.js";
 import { entry } from "./entry.js";
 import { follow, heard } from "./live.js";
-import { ago, brief, counted, number, when, whole } from "./numbers.js";
-import { entries, flush, keep } from "./queue.js";
-import { begin, complain, filling, me } from "./shell.js";
-import { place, walked } from "./walk.js";
+import { naming } from "./naming.js";
+import { ago, brief, counted, number, place, when, whole } from "./numbers.js";
+import { me, own } from "./person.js";
+import { entries, flush, keep, standing } from "./queue.js";
+import { choices, met } from "./refusal.js";
+import { begin, complain, filling } from "./shell.js";
+import { walked } from "./walk.js";
+import { note, reason, reasons } from "./why.js";
 
 let now = null; // the snapshot
 let person = { name: null, role: "tell", demo: null };
 let chosen = null; // the trial that somebody tapped
 let changing = null; // the trial whose reward is being changed
-const why = new Map();
+let card = null; // the trial that is shown
 
-const own = () => person.name ?? signature() ?? null;
 const waits = (kind, trial) => entries().some((one) => one.study === study && one.trial === trial && one.kind === kind && !one.refused);
-const open = () => now.open.filter((trial) => !["tell", "cancel"].some((kind) => waits(kind, trial.trial)));
+const open = () => [...now.open.filter((trial) => !["tell", "cancel"].some((kind) => waits(kind, trial.trial))), ...again().filter(({ arm }) => !now.open.some((one) => one.arm === arm))];
 const mine = () => walked(open().filter((trial) => !trial.by || trial.by === own()), now.last?.[0]?.coordinates);
 const others = () => open().filter((trial) => trial.by && trial.by !== own());
 const may = () => person.role !== "read";
 
-/** What was typed for a trial has been dealt with. */
-function spent(trial) {
+/** Forget what was typed for a trial: it has been dealt with. */
+function clear(trial) {
+  spent(trial);
   const typing = $("next").querySelector("input[type=text]");
-  if (typing && $("next").dataset.trial === String(trial.trial)) typing.value = "";
+  if (typing && card?.trial === trial) typing.value = "";
 }
 
-function reward(kind, trial, value) {
-  spent(trial);
-  keep({ study, kind, trial: trial.trial, arm: trial.arm, name: trial.name, reward: value });
+const focus = (node) => node?.focus({ preventScroll: true });
+const changer = (trial) => document.querySelector(`[data-key="change-${trial}"]`);
+const field = () => $("next").querySelector("input[type=text], #one");
+const pressed = () => $("next").querySelector("button.main"); // of which no telephone opens its keys
+
+function write(how, { trial, arm, name, coordinates }) {
+  clear(trial);
+  keep({ study, trial, arm, name, coordinates, ...how });
   chosen = changing = null;
+  flush();
+  draw();
+}
+
+function reward(how, trial, value) {
+  const [changed, typing] = [changing, document.activeElement.matches("input")];
   show($("saved"));
   say(`${brief(value)} at ${trial.name} is kept, and being sent.`);
-  flush();
-  draw();
-  scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  write({ ...how, reward: value }, trial);
+  focus((changed && changer(changed)) ?? (typing ? field() : pressed()));
+  scrollTo({ top: 0 });
 }
 
-function act(kind, trial) {
-  spent(trial);
-  keep({ study, kind, trial: trial.trial, arm: trial.arm, name: trial.name });
-  chosen = null;
-  flush();
+/** Take a reward back that has just been saved; its site is where it was, for another. */
+function undo(sent, trial, was) {
+  show($("saved"));
+  write({ kind: "retract", was }, { ...sent, trial });
+  if (sent.trial !== null) enterAgain({ ...sent, trial });
+  chosen = trial;
   draw();
+  focus(field());
+}
+
+function giveBack(trial) {
+  if (!confirm(`Take ${trial.name} off the list? It is then not measured, unless it is asked for again.`)) return;
+  if (trial.again) { clear(trial.trial); draw(); } else write({ kind: "cancel" }, trial);
+  focus(pressed());
 }
 
 const pin = ({ coordinates: c, arm }) => h("span.links", h("a", { href: `${at(study, "map")}#arm=${arm}` }, "Show on the map"),
   c && "latitude" in c ? h("a", { href: `geo:${c.latitude},${c.longitude}` }, "Directions") : null);
 
-async function explained(trial) {
-  if (!why.has(trial)) why.set(trial, spoken((await get(here(`/explain/${trial}`))).sentence));
-  return why.get(trial);
-}
-
-function reason({ trial }) {
-  const node = h("p.why", why.get(trial));
-  if (!why.has(trial)) explained(trial).then((words) => { node.textContent = words; }, () => {});
-  return node;
-}
-
-/** Look up the reasons of the whole list while there is a connection. */
-async function reasons() {
-  for (const { trial } of mine().slice(0, 20)) { try { await explained(trial); } catch { return; } }
-}
-
-/** A sentence with its mean and deviation as the reader writes numbers. */
-const spoken = (words) => words.replace(/(-?[\d,.]+) ± ([\d,.]+)/, (_, mean, off) => `${number(Number(mean.replaceAll(",", "")), 4)} ± ${number(Number(off.replaceAll(",", "")), 2)}`);
-
-function lead() {
-  const list = mine();
-  const trial = open().find((one) => one.trial === chosen) ?? list[0];
+function lead(trial) {
   if (!trial) return asking();
-  decided = "tell";
-  const whose = trial.by && trial.by !== own() ? `Asked for by ${trial.by}` : "Go here next";
+  decided = { kind: trial.again ? "observe" : "tell" };
+  const whose = trial.again ? "Enter it again" : trial.by && trial.by !== own() ? `Asked for by ${trial.by}` : "Go here next";
   return [h("p.kicker", whose), h(trial.name.length > 10 ? "h2.arm.long" : "h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial), h("div#meanwhile", { hidden: true }),
-    may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", done: (value) => reward(decided, trial, value) }) : null,
-    may() ? h("div.row.under", demo(trial), button("Cannot be measured", () => act("cancel", trial), ".plain")) : null];
+    may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", start: drafts.get(trial.trial)?.text, done: (value) => reward(decided, trial, value) }) : null,
+    may() ? h("div.row.under", demo(trial), button("Cannot be measured", () => giveBack(trial), ".plain")) : null];
 }
 
-let decided = "tell"; // what becomes of the reward that is being typed
+let decided = { kind: "tell" }; // what becomes of the reward that is being typed
 
 /** Somebody else has dealt with the trial for which a reward is being typed: say so, and leave what was typed. */
-async function meanwhile(number) {
+async function meanwhile({ trial }) {
   const node = $("meanwhile");
-  if (!node || node.dataset.trial === number) return;
-  node.dataset.trial = number;
+  if (!node || node.dataset.trial) return;
+  node.dataset.trial = trial;
   let found;
-  try { [found] = (await get(here(`/history?offset=${number - 1}&limit=1`))).trials; } catch { delete node.dataset.trial; return; }
-  const told = found.reward !== null;
-  if (!node.isConnected || !(told || ["cancelled", "retracted"].includes(found.status))) return;
-  const as = (kind) => () => { decided = kind; $("next").querySelector("form.entry").requestSubmit(); };
-  const words = told ? `${found.told_by ?? "Somebody else"} has entered ${brief(found.reward)}${now.unit ? ` ${now.unit}` : ""} here meanwhile.` :
-    `This was ${found.status === "cancelled" ? "given back" : "taken back"} meanwhile.`;
+  try { found = await standing(study, trial); } catch { delete node.dataset.trial; return; }
+  if (!node.isConnected || found.status === "open") return;
+  const as = (how) => () => { decided = how; $("next").querySelector("form.entry").requestSubmit(); };
+  const words = met(found, now.unit ? ` ${now.unit}` : "");
   show(node, h("div.notice.warn", { role: "alert" }, h("p", h("strong", words), " What you typed is still here, and not saved."), h("div.row",
-    told ? button("Mine counts", as("amend")) : null, button(told ? "Keep both" : "Count it", as("observe")), button("Drop it", () => { spent(found); draw(); }, ".plain"))));
+    choices({ kind: "tell", now: found }).map(([does, how]) => button(does, as(how))), button("Drop it", () => { clear(trial); draw(); }, ".plain"))));
   say(words);
 }
 
@@ -105,20 +106,20 @@ function demo(trial) {
     event.target.disabled = true;
     try {
       const found = await post("/demo/measure", { study, trial: trial.trial });
-      reward("tell", trial, found.reward);
+      reward(decided, trial, found.reward);
     } catch (error) { complain($("saved"), error); event.target.disabled = false; }
   }, ".second");
 }
 
 const asked = { key: null, what: "" }; // the same ask again, if nobody answered, is the same
 async function ask(n, event, repeats = false) {
-  const pressed = event.target.closest("form")?.querySelector("button") ?? event.target;
-  pressed.disabled = true;
+  const caller = event.target.closest("form")?.querySelector("button") ?? event.target;
+  caller.disabled = true;
   if (asked.what !== `${n} ${repeats}`) Object.assign(asked, { key: key(), what: `${n} ${repeats}` });
   try {
     const found = await post(here("/ask"), { n, repeats, why: true }, { by: asked.key });
     asked.what = "";
-    for (const trial of found.trials) if (trial.why) why.set(trial.trial, spoken(trial.why));
+    note(found.trials);
     await load();
     const first = mine()[0];
     say(first ? `Go to ${first.name}.` : "");
@@ -126,9 +127,13 @@ async function ask(n, event, repeats = false) {
   } catch (error) {
     if (!(error instanceof Trouble)) throw error;
     heard(error);
-    show($("saved"), h("div.notice.warn", { role: "alert" }, h("p", error.lost ? "Where to go next is worked out by the server, and there is no connection. For the field, ask for a list beforehand." : error.message)));
-  } finally { pressed.disabled = false; }
+    show($("saved"), h("div.notice.warn", { role: "alert" }, h("p", error.lost ? "Where to go next is worked out by the server, and there is no connection. For the field, ask for a list beforehand." : /different arms|tried once/.test(error.message) ? tooMany(n) : error.message)));
+  } finally { caller.disabled = false; }
 }
+
+/** Why so many sites cannot be found, and what to do. */
+const tooMany = (n) => (n > 1 ? `There are not ${number(n)} different sites left to measure. Make a shorter list${now.repeat ? ", or tick “A site may come twice”" : ""}.` :
+  "No site is left: each may be measured once, and is measured or on a list. Progress says which is best.");
 
 const wanted = { sites: null, twice: false }; // of the list, also when the card is drawn anew
 function asking() {
@@ -153,15 +158,16 @@ function choose(trial) {
 }
 
 function row(trial, k, words) {
-  const current = $("next").dataset.trial === String(trial.trial);
-  return h("li", { class: current ? "current" : null }, h("button.pick", { type: "button", "aria-pressed": String(current), onclick: () => choose(trial) }, k === null ? null : h("span.order", { "aria-hidden": "true" }, k), h("span.grow", h("strong", trial.name), h("span.faint", words))));
+  const current = card?.trial === trial.trial;
+  const typed = current ? null : drafts.get(trial.trial);
+  return h("li", { class: current ? "current" : null }, h("button.pick", { type: "button", "aria-pressed": String(current), onclick: () => choose(trial) }, k === null ? null : h("span.order", { "aria-hidden": "true" }, k), h("span.grow", h("strong", trial.name), h("span.faint", words), typed ? h("span.unsaved", `${typed.text} · not saved yet`) : null)));
 }
 
 function drawMine() {
   const list = mine();
-  if (list.length < 2) return [];
+  if (!list.length) return [];
   return [h("div.head", h("h2#mine-title", `Your list: ${counted(list.length, "site")}`), button("Print", () => print(), ".plain.noprint")),
-    h("ol.trials.noprint", list.map((trial, k) => row(trial, k + 1, place(trial.coordinates)))),
+    list.length > 1 ? h("ol.trials.noprint", list.map((trial, k) => row(trial, k + 1, place(trial.coordinates)))) : null,
     h("div.paper", h("p", `${study} · ${whole(Date.now() / 1000)}`), table("The list for the day", ["", "Site", "Place", "Trial", `Measured${now.unit ? ` (${now.unit})` : ""}`, "Remarks"],
       list.map((trial, k) => [k + 1, trial.name, place(trial.coordinates), trial.trial, "", ""])))];
 }
@@ -178,12 +184,12 @@ function drawLast() {
   const item = (one) => h("li.told", h("div.line", h("span.grow", h("strong", one.name), h("span.faint", { title: whole(one.at) }, `${one.by ? `${one.by} · ` : ""}${when(one.at)}`)),
     h("span.value", brief(one.reward), now.unit ? h("span.unit", ` ${now.unit}`) : null),
     may() && changing !== one.trial ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => { changing = one.trial; draw(); } }, "Change", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)) : null),
-  changing === one.trial ? [entry({ label: `What is right for ${one.name}?`, unit: now.unit, action: "Change", small: true, focus: true, done: (value) => reward("amend", one, value) }),
-    h("div.row", back(one), button("Leave it as it is", () => { changing = null; draw(); }, ".plain"))] : null);
+  changing === one.trial ? [entry({ label: `What is right for ${one.name}?`, unit: now.unit, action: "Change", small: true, focus: true, done: (value) => reward({ kind: "amend", was: one.reward }, one, value) }),
+    h("div.row", back(one), button("Leave it as it is", () => { changing = null; draw(); focus(changer(one.trial)); }, ".plain"))] : null);
   return [h("h2#last-title", "Last entries"), h("ul.trials", list.map(item))];
 }
 
-const back = (one) => button(["Take back", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)], () => act("retract", one));
+const back = (one) => button(["Take back", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)], () => { write({ kind: "retract", was: one.reward }, one); focus(pressed()); });
 
 let arms = null; // what they are called and where they lie; looked up while there is a connection
 async function known() {
@@ -194,69 +200,61 @@ async function known() {
   return arms;
 }
 
-let field = null;
+let way = null;
 /** The way to the next site and on to the others of the list, on a map of the field. */
 async function drawWay() {
   const list = mine();
   const current = open().find((one) => one.trial === chosen);
   const route = [...new Set((current ? [current, ...list] : list).map((one) => one.arm))];
-  if (now.axes.length !== 2 || now.arms > 3000 || !route.length) { field = null; show($("way")); return; }
+  if (now.axes.length !== 2 || now.arms > 3000 || !route.length) { way = null; show($("way")); return; }
   const [{ Field }] = await Promise.all([import("./field.js"), known()]); // where to go is shown before the map is there
-  if (!field) {
+  if (!way) {
     const host = h("div");
     show($("way"), h("h2#way-title", "The way"), host);
-    field = new Field(host, arms, { label: "The way from site to site", most: 0.4, picked: (arm) => { const found = open().find((one) => one.arm === arm); if (found) choose(found); } });
+    way = new Field(host, arms, { label: "The way from site to site", most: 0.4, picked: (arm) => { const found = open().find((one) => one.arm === arm); if (found) choose(found); } });
   }
-  field.draw({ values: Array(arms.count).fill(null), low: 0, high: 1, ramp: "viridis", text: number, route });
+  way.draw({ values: Array(arms.count).fill(null), low: 0, high: 1, ramp: "viridis", text: number, route });
 }
 
 function drawElsewhere() {
   if (!may()) return [];
   const where = h("input", { id: "where", list: "names", autocomplete: "off", maxlength: 200 });
-  const field = entry({ label: "What was measured there?", unit: now.unit, action: "Save", small: true, done: (value) => {
+  const measured = entry({ label: "What was measured there?", unit: now.unit, action: "Save", small: true, done: (value) => {
     const name = where.value.trim();
     const k = arms ? arms.names.indexOf(name) : name; // where they are not known here, the server looks
-    if (k < 0 || !name) { show(note, h("p.bad", name ? `There is no site called “${name}” here.` : "Say which site.")); where.focus(); return; }
-    reward("observe", { trial: null, arm: k, name }, value);
+    if (k < 0 || !name) { show(wrong, h("p.bad", name ? `There is no site called “${name}” here.` : "Say which site.")); where.focus(); return; }
+    reward({ kind: "observe" }, { trial: null, arm: k, name }, value);
   } });
-  const note = h("div.note", { "aria-live": "assertive" });
-  const more = h("details", h("summary", "Measured somewhere else?"), h("label", { for: "where" }, "Which site?"), where, h("datalist#names"), note, field);
+  const wrong = h("div.note", { "aria-live": "assertive" });
+  const more = h("details", h("summary", "Measured somewhere else?"), h("label", { for: "where" }, "Which site?"), where, h("datalist#names"), wrong, measured);
   more.addEventListener("toggle", () => { if (more.open) known().then(({ names }) => show($("names"), names.slice(0, 1000).map((name) => h("option", { value: name }))), () => {}); });
-  return [more, person.signed_in ? h("p", `Signed in as ${person.name}. `, button("Sign out", leave, ".plain")) : naming()];
+  return [more, naming(person, draw)];
 }
 
-async function leave() {
-  await post("/session", null, { method: "DELETE" });
-  await globalThis.caches?.delete("seen");
-  location.assign(`${root}/signin`);
-}
-
-function naming() {
-  const input = h("input", { id: "name", autocomplete: "name", maxlength: 60, value: signature() });
-  return h("details", h("summary", own() ? `You are ${own()}` : "Say who you are"), h("form", { onsubmit: (event) => {
-    event.preventDefault();
-    localStorage.setItem("name", input.value.trim());
-    event.target.closest("details").open = false;
-    draw();
-  } }, h("label", { for: "name" }, "Your name, so that others see who measured"), h("span.row", input, h("button", { type: "submit" }, "Keep"))));
+/** The trial for the card: the one that was tapped, the one for which something is being typed, the first of the list. */
+function current() {
+  const list = open();
+  const typed = drafts.get(card?.trial) ?? [...drafts.values()].find(({ trial }) => !list.some((one) => one.trial === trial.trial));
+  return list.find((one) => one.trial === chosen) ?? typed?.trial ?? mine()[0];
 }
 
 let drawn = "";
 function draw() {
   if (!now) return;
   const typing = $("next").querySelector("input[type=text]");
-  const typedFor = typing?.value ? $("next").dataset.trial : "";
-  const held = typedFor && (chosen === null || String(chosen) === typedFor || !open().some((one) => one.trial === chosen)); // never take away what somebody is typing
-  const trial = open().find((one) => one.trial === chosen) ?? mine()[0];
+  if (card && typing) typing.value ? drafts.set(card.trial, { trial: card, text: typing.value }) : drafts.delete(card.trial);
+  const trial = current();
+  const held = trial && trial.trial === card?.trial && drafts.has(trial.trial); // never take away what somebody is typing
   const shape = JSON.stringify([person.role, own(), ...(trial ? [trial.trial, trial.by] : [now.told, now.t, now.best])]);
-  if (held && !now.open.some((one) => String(one.trial) === typedFor)) meanwhile(typedFor);
   if (!held && shape !== drawn) {
+    card = trial ?? null;
     $("next").dataset.trial = trial?.trial ?? "";
-    show($("next"), lead());
+    show($("next"), lead(trial));
     drawn = shape;
   }
-  const again = $("saved").querySelector("[data-again]");
-  if (again && open().some((one) => one.name === again.dataset.again)) again.remove(); // it is asked for
+  if (trial && drafts.has(trial.trial) && !trial.again && !now.open.some((one) => one.trial === trial.trial)) meanwhile(trial);
+  const hint = $("saved").querySelector("[data-again]");
+  if (hint && open().some((one) => one.name === hint.dataset.again)) hint.remove(); // it is on the list
   show($("mine"), drawMine());
   show($("others"), drawOthers());
   drawWay().catch(() => {}); // no more than a help
@@ -275,7 +273,7 @@ async function load() {
   }
   draw();
   if (now.arms <= 10_000) known().catch(() => {});
-  reasons();
+  reasons(mine());
 }
 
 addEventListener("typed", draw);
@@ -285,10 +283,12 @@ addEventListener("arrived", ({ detail: { entry: sent, done } }) => {
   const words = { tell: "Saved", observe: "Saved", amend: "Changed", retract: "Taken back", cancel: "Given back" }[sent.kind];
   const value = sent.reward === undefined ? "" : `: ${brief(sent.reward)}${now?.unit ? ` ${now.unit}` : ""}`;
   const odd = done?.surprise ? h("p", h("strong", "That is far from what all else says."), " If it was mistyped, change it below.") : null;
-  const again = sent.kind === "retract" ? h("p", "It counts no longer.", h("span", { "data-again": sent.name }, ` To enter another for ${sent.name}, use “Measured somewhere else?”.`)) : null;
-  const undo = ["tell", "observe"].includes(sent.kind) && done ? h("div.row", button("Undo", () => act("retract", { ...sent, trial: done.trial })), button("Change", () => { changing = done.trial; draw(); }, ".plain")) : null;
-  show($("saved"), h(odd ? "div.notice.warn" : "div.notice.good", h("p", h("strong", `${words}`), `${value} at ${sent.name}.`), odd, again, undo));
+  const gone = sent.kind === "retract" ? h("p", "It counts no longer.", h("span", { "data-again": sent.name }, ` To enter another for ${sent.name}, use “Measured somewhere else?”.`)) : null;
+  const revoke = ["tell", "observe"].includes(sent.kind) && done ? h("div.row", button("Undo", () => undo(sent, done.trial, done.reward)), button("Change", () => { changing = done.trial; draw(); }, ".plain")) : null;
+  show($("saved"), h(odd ? "div.notice.warn" : "div.notice.good", h("p", h("strong", `${words}`), `${value} at ${sent.name}.`), odd, gone, revoke));
   say(`${words}${value} at ${sent.name}.`);
+  draw();
+  if (Date.now() / 1000 - sent.at < 5) $("saved").scrollIntoView({ block: "nearest" }); // later, somebody may be at something else
   load();
 });
 begin();

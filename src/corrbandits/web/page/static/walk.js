@@ -42,16 +42,3 @@ function uncrossed(order, from) {
   }
   return order;
 }
-
-const fine = (x) => new Intl.NumberFormat(navigator.languages, { maximumFractionDigits: 2 }).format(x);
-
-/** A place in words. */
-export function place(coordinates) {
-  if (!coordinates) return "";
-  if ("latitude" in coordinates) {
-    const { latitude: lat, longitude: lon } = coordinates;
-    const degrees = (x) => new Intl.NumberFormat(navigator.languages, { minimumFractionDigits: 5, maximumFractionDigits: 5 }).format(Math.abs(x));
-    return `${degrees(lat)}° ${lat < 0 ? "S" : "N"}, ${degrees(lon)}° ${lon < 0 ? "W" : "E"}`;
-  }
-  return Object.entries(coordinates).map(([axis, x]) => `${axis} ${fine(x)}`).join(" · ");
-}

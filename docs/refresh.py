@@ -164,7 +164,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([BIN / "corrbandits", "reproduce", "--out", out], check=True)
         shutil.copy(Path(out) / "figure2.png", HERE / "figure2.png")
-    for drawing in ("factor.py", "remarks.py", "architecture.py"):
+    for drawing in ("factor.py", "remarks.py", "architecture.py", "change.py", "company.py"):
         subprocess.run([sys.executable, HERE / drawing], check=True)
 
 

@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from benchmarks import loops, peers, problems, report, service, studies, untold
+from benchmarks import loops, moving, peers, problems, report, service, studies, untold
 
 import corrbandits as cb
 from tests.support import ROOT
@@ -120,3 +120,25 @@ def test_a_reward_that_is_not_in_the_journal_is_missed(tmp_path):
         study.tell(study.ask(), 3.0)
     assert service.missing(url, {1: 3.0}) == 0
     assert service.missing(url, {1: 3.5, 2: 1.0}) == 2
+
+
+def test_the_page_on_moving_shows_what_was_played():
+    data = json.loads((ROOT / "docs" / moving.DATA).read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / moving.PAGE).read_text(encoding="utf-8")
+    assert moving.page(page, data) == page
+    for row in data["rows"]:
+        ours = row["total"]["Travelling"][0]
+        mean, error = row["total"]["itself"]
+        assert ours < mean + 2 * error, row  # nowhere clearly dearer than the rule itself
+        assert ours < row["total"]["in blocks"][0], row
+
+
+def test_the_players_on_moving_are_played_on_the_same_problems():
+    found = moving.costs(cb.UCL(), {"per_move": 5.0}, horizon=30, problems=2)
+    assert {len(values) for values in found.values()} == {2}
+    moves = cb.Moves(per_move=5.0, coordinates=moving.WHERE)
+    kernel, noise = moving.KERNELS[0]
+    prior = cb.Correlated(kernel=kernel, coordinates=moving.WHERE, noise_variance=noise)
+    surface = cb.landscapes.draw(kernel, moving.WHERE, noise_variance=noise, seed=moving.FIRST_SEED)
+    trace = cb.simulate({"UCL": (cb.UCL(), prior)}, surface, 30, seed=0, moves=moves)
+    assert found["itself"][0] == trace.total_cost.values[0, 0, -1]

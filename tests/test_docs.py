@@ -12,6 +12,7 @@ import sys
 from contextlib import contextmanager
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 
 import corrbandits as cb
@@ -158,6 +159,37 @@ def test_the_factor_costs_more_the_more_arms_are_correlated():
         found = factor.regret(side, length, surfaces=6)
         ratios.append(found["printed"] / found["plain"])
     assert ratios[1] > max(1.5, ratios[0])
+
+
+def test_the_page_on_change_says_what_its_figure_shows():
+    """Of the data behind the figure: paired over paths, three standard errors."""
+    data = json.loads((ROOT / "docs" / "change.json").read_text(encoding="utf-8"))["lost"]
+    told, untold, discounted = "Drifting, scale told", "Drifting, scale not told", "Discounted, 0.99"
+    with_gittins, with_ucl = data["Gittins"], data["UCL"]
+    assert [*with_gittins] == [*with_ucl] == [str(scale) for scale in from_docs("change").SCALES]
+    for scale, lost in with_gittins.items():
+        assert all(more(lost[name], lost[told]) > -3 for name in lost.keys() - {told}), scale
+        assert np.mean(lost[untold]) < np.mean(lost[told]) + 0.1
+    for scale in ("10", "30", "100", "300"):
+        lost = with_gittins[scale]
+        assert all(more(lost["stationary"], lost[name]) > 3 for name in lost.keys() - {"stationary"}), scale
+    for name in ("Windowed, 200", discounted):
+        assert more(with_gittins["100000"][name], with_gittins["100000"]["stationary"]) > 3
+    for scale in ("30", "100"):
+        assert more(with_ucl[scale][told], with_ucl[scale][discounted]) > 3
+        assert all(more(lost, with_gittins[scale][told]) > 3 for lost in with_ucl[scale].values())
+
+
+def more(one, other):
+    """Return by how many standard errors one is more than the other, path by path."""
+    apart = np.subtract(one, other)
+    return apart.mean() / (apart.std(ddof=1) / np.sqrt(apart.size))
+
+
+def test_the_figure_on_change_is_played_as_it_says():
+    change = from_docs("change")
+    lost = change.lost("Gittins", 30, path=0, horizon=300, names=change.NAMES[:2])
+    assert lost["Drifting, scale told"] < lost["stationary"]
 
 
 def test_the_readmes_commands_work_as_printed_in_a_clone(tmp_path):

@@ -32,6 +32,7 @@ from corrbandits.kernels import Matern52 as Matern52
 from corrbandits.kernels import RationalQuadratic as RationalQuadratic
 from corrbandits.kernels import SquaredExponential as SquaredExponential
 from corrbandits.kernels import White as White
+from corrbandits.moves import Moves as Moves
 from corrbandits.paper import audit as audit
 from corrbandits.paper import errata as errata
 from corrbandits.paper import remarks as remarks
@@ -39,6 +40,7 @@ from corrbandits.policies import GPUCB as GPUCB
 from corrbandits.policies import UCB1 as UCB1
 from corrbandits.policies import UCL as UCL
 from corrbandits.policies import BayesUCB as BayesUCB
+from corrbandits.policies import Blocked as Blocked
 from corrbandits.policies import CorrelatedUCL as CorrelatedUCL
 from corrbandits.policies import EpsilonGreedy as EpsilonGreedy
 from corrbandits.policies import Gittins as Gittins
@@ -46,8 +48,13 @@ from corrbandits.policies import Greedy as Greedy
 from corrbandits.policies import HorizonUCL as HorizonUCL
 from corrbandits.policies import InformationDirected as InformationDirected
 from corrbandits.policies import KnowledgeGradient as KnowledgeGradient
+from corrbandits.policies import OnGraph as OnGraph
 from corrbandits.policies import Policy as Policy
+from corrbandits.policies import Safe as Safe
+from corrbandits.policies import Satisficing as Satisficing
+from corrbandits.policies import Softmax as Softmax
 from corrbandits.policies import Thompson as Thompson
+from corrbandits.policies import Travelling as Travelling
 from corrbandits.policies import Uniform as Uniform
 from corrbandits.policies import recommend as recommend
 from corrbandits.simulation import Trace as Trace

@@ -29,14 +29,25 @@ COLOURS = ("#0b3c6f", "#c8501e", "#2f9e8f", "#8a6fb0", "#b08a00", "#6b6b6b")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 1, 1, 1)), (0, (2, 2)))
 BOUND_STYLE: dict[str, Any] = {"color": "black", "linewidth": 1.0, "linestyle": (0, (1, 1.5))}
 MARKERS = "^vo"
+LABELS = {
+    "regret": "mean cumulative regret (reward)",
+    "moves": "mean number of moves",
+    "move_cost": "mean cost of moves (reward)",
+    "total_cost": "mean regret and cost of moves (reward)",
+}
+"""What is drawn over time, and what its axis says."""
 
 MOST_NAMES, LONGEST_NAME = 20, 60
 MOST_INSIDE = 4  # more names than this would lie on the curves
 MOST_DECIMALS, LARGEST_LABEL = 6, 1e9
 
 
-def regret(trace: Trace, *, lower_bound: xr.DataArray | None = None, ax: Axes | None = None) -> Axes:
+def regret(
+    trace: Trace, *, lower_bound: xr.DataArray | None = None, quantity: str = "regret", ax: Axes | None = None
+) -> Axes:
     """Draw each policy's mean cumulative expected regret with its 95 % band, and a lower bound if one is given.
+
+    `quantity` is what is drawn in place of the regret: "moves", "move_cost" or "total_cost", regret and moves together.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent, simulate, theory
     >>> bandit = GaussianBandit(means=[0.0, 1.0], noise_variance=1.0)
@@ -46,7 +57,9 @@ def regret(trace: Trace, *, lower_bound: xr.DataArray | None = None, ax: Axes | 
     ['UCL', 'Lai-Robbins lower bound']
     """
     ax = _new_axes() if ax is None else ax
-    entries = _draw_curves(trace, lower_bound, ax)
+    if quantity not in LABELS:
+        raise ValueError(f"quantity must be one of {', '.join(LABELS)}, got {quantity!r:.60}.")
+    entries = _draw_curves(trace, lower_bound, ax, quantity)
     if len(entries) <= MOST_INSIDE:
         _legend(ax, entries)
     else:
@@ -149,9 +162,9 @@ def drawn(figure: Figure, ending: str) -> bytes:
     return file.getvalue()
 
 
-def _draw_curves(trace: Trace, lower_bound: xr.DataArray | None, ax: Axes) -> list[Entry]:
+def _draw_curves(trace: Trace, lower_bound: xr.DataArray | None, ax: Axes, quantity: str = "regret") -> list[Entry]:
     """Draw the regret of each policy and a lower bound; return the lines with their names, for a legend."""
-    band = trace.band("regret")
+    band = trace.band(quantity)
     time = band["time"].values
     entries: list[Entry] = []
     for i, policy in enumerate(trace.data["policy"].values.tolist()):
@@ -163,7 +176,7 @@ def _draw_curves(trace: Trace, lower_bound: xr.DataArray | None, ax: Axes) -> li
     entries = _as_fit(entries)
     if lower_bound is not None:
         entries += _draw_lower_bound(lower_bound, ax)
-    ax.set(xlabel="time $t$ (decisions)", ylabel="mean cumulative regret (reward)", ylim=(0, None))
+    ax.set(xlabel="time $t$ (decisions)", ylabel=LABELS[quantity], ylim=(0, None))
     ax.set_xlim(0, time[-1])
     ax.spines[["top", "right"]].set_visible(False)
     for axis in (ax.xaxis, ax.yaxis):

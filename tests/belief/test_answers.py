@@ -6,7 +6,20 @@ import numpy as np
 import pytest
 
 import corrbandits
-from corrbandits import UCL, Beta, Correlated, Elimination, Exponential, GaussianBandit, Implicit, Refitting, simulate
+from corrbandits import (
+    UCL,
+    Beta,
+    Correlated,
+    Discounted,
+    Drifting,
+    Elimination,
+    Exponential,
+    GaussianBandit,
+    Implicit,
+    Refitting,
+    Windowed,
+    simulate,
+)
 from corrbandits.belief import KINDS, Belief, GaussianBelief
 from corrbandits.study.codec import prior_data
 from tests.support.contracts import BETA_PRIORS, FIVE, GAUSSIAN_PRIORS, IMPLICIT_PRIORS, same_bits
@@ -18,6 +31,10 @@ PRIORS = {
     **IMPLICIT_PRIORS,
     "elimination": Elimination([kind(**SETTINGS, noise_variance=0.2) for kind in (Correlated, Implicit)], delta=0.1),
     "refitting": Refitting(**SETTINGS, noise_variance=0.2),
+    "drifting": Drifting(prior=GAUSSIAN_PRIORS["smooth"], scale=9.0),
+    "drifting, scale not known": Drifting(prior=GAUSSIAN_PRIORS["smooth"], scale=(3.0, 300.0)),
+    "windowed": Windowed(prior=GAUSSIAN_PRIORS["mixed"], window=20),
+    "discounted": Discounted(prior=GAUSSIAN_PRIORS["smooth"], factor=0.9),
 }
 
 

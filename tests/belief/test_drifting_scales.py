@@ -71,10 +71,22 @@ def test_the_evidence_is_the_average_over_scales():
 def test_gittins_takes_the_mean_of_the_parts_indices_and_some_of_their_deviations(belief):
     weights, means, covariances = by_brute_force()
     deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    each = means + deviations * index_in_deviations(40, PRIOR.noise_variance / deviations**2)
+    pace = (len(STEPS) - 1) / (STEPS[-1][0] - STEPS[0][0])
+    ahead = [max(1, round(min(40, pace * scale))) for scale in belief.scales.tolist()]  # no farther than rewards tell
+    ratio = PRIOR.noise_variance / deviations**2
+    each = means + deviations * [index_in_deviations(m, n) for m, n in zip(ahead, ratio, strict=True)]
     spread = np.sqrt(weights @ np.square(each - weights @ each))
-    expected = weights @ each + doubts(40) * spread
+    expected = weights @ each + weights @ doubts(np.array(ahead)) * spread
     np.testing.assert_allclose(cb.Gittins(horizon=40).index(belief, 1), expected, rtol=1e-7)
+
+
+def test_gittins_looks_no_farther_ahead_than_a_known_scale():
+    prior = GAUSSIAN_PRIORS["one known"]
+    told_scale = cb.Drifting(prior=prior, scale=12.0)
+    for t, horizon in ((1, 100), (95, 100)):
+        np.testing.assert_allclose(
+            cb.Gittins(horizon).index(told_scale, t), cb.Gittins(min(horizon - t + 1, 12)).index(prior, 1), rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize(
@@ -128,7 +140,7 @@ def test_a_surprise_that_no_double_holds_leaves_all_scales_as_likely():
 def test_it_says_that_the_scale_is_not_known():
     words = cb.Drifting(prior=GAUSSIAN_PRIORS["correlated"], scale=(10, 1000)).in_words()
     assert words.endswith("drifting, scale between 10 and 1,000, or not at all")
-    assert not cb.Drifting(prior=PRIOR, scale=10.0).mixed
+    assert cb.Drifting(prior=PRIOR, scale=10.0).scales.tolist() == [10.0]
 
 
 def test_a_belief_whose_scale_is_known_has_learnt_it():

@@ -6,6 +6,7 @@ from scipy.stats import t as student
 
 import corrbandits as cb
 from corrbandits import Team, coop_ucb2, simulate_team
+from tests.support import script
 
 PLAYERS, HORIZON, RUNS = 6, 2_000, 60
 BANDIT = cb.GaussianBandit(np.linspace(0.0, 1.8, 10), 1.0)
@@ -54,3 +55,26 @@ def test_no_group_beats_the_centralised_bound_by_much(regret):
     """The bound is asymptotic: at this horizon it is of the order of what the centralised rule loses, and below it."""
     bound = float(cb.theory.centralised(BANDIT, HORIZON, PLAYERS)[-1])
     assert bound < regret["centralised"].mean() < 8 * bound
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """What the figure of the page is drawn from, of fewer runs and decisions."""
+    return script("docs/company.py").played(players=20, horizon=500, runs=RUNS)
+
+
+def test_on_a_ring_or_a_path_equal_players_differ_and_lose_less_than_on_a_complete_graph(drawn):
+    last = drawn.regret.isel(time=-1)
+    for graph in ("ring", "path"):
+        assert interval((last.sel(policy="complete") - last.sel(policy=graph)).values)[0] > 0
+    assert float(last.sel(policy="alone").mean()) > 4 * float(last.sel(policy="complete").mean())
+
+
+def test_the_figure_has_a_curve_for_every_team(drawn):
+    from matplotlib.figure import Figure
+
+    figure = script("docs/company.py")
+    ax = Figure().subplots()
+    figure.over_time(drawn, ax)
+    assert [line.get_label() for line in ax.lines] == [*figure.NAMES.values(), "centralised lower bound"]
+    assert set(figure.at_the_end(drawn)) == set(figure.NAMES)

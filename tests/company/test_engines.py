@@ -9,7 +9,7 @@ import corrbandits as cb
 from corrbandits import Team, simulate, simulate_team
 from corrbandits.company.engines import ENGINES, TeamRuns, engine_for
 from corrbandits.company.sharing import begin
-from tests.support.teams import BANDITS, BELIEFS, RULES
+from tests.support.teams import BANDITS, BELIEFS, RULES, WHERE
 
 COMPILED = ("UCL", "CorrelatedUCL", "GPUCB", "UCB1")
 SHARING = ("full", "none", "neighbours", "consensus")
@@ -94,10 +94,12 @@ def test_estimates_of_a_long_run_are_those_of_the_reference():
 
 REFUSED = {
     "assigned in the way 'ranks'": Team.of(cb.UCL(), BELIEFS["flat"], 2, assignment="ranks"),
-    "not all of UCL, CorrelatedUCL": Team.of(cb.Thompson(), BELIEFS["joint"], 2),
+    "not all UCB1, nor all limits": Team.of(cb.Thompson(), BELIEFS["joint"], 2),
     "UCB1 is compiled for teams on independent": Team.of(cb.UCB1(), BELIEFS["joint"], 2),
     "beliefs of different kinds": Team([(cb.UCL(), BELIEFS["flat"]), (cb.UCL(), BELIEFS["joint"])]),
     "some have not": Team([(cb.UCL(), BELIEFS["joint"]), (cb.CorrelatedUCL(), BELIEFS["joint"])]),
+    "the belief is a Vague": Team.of(cb.GPUCB(), cb.Vague(arms=6), 2),
+    "the belief is a Drifting": Team.of(cb.UCL(), cb.Drifting(prior=BELIEFS["joint"], scale=50.0), 2),
     "the belief is a Beta": Team.of(cb.BayesUCB(horizon=60), cb.Beta(arms=6), 2),
 }
 
@@ -110,6 +112,20 @@ def test_what_is_not_compiled_is_said_and_played_in_python(words):
     assert engine_for(runs) is ENGINES["reference"]
     with pytest.raises(ValueError, match="the compiled engine cannot play this because"):
         simulate_team(REFUSED[words], bandit, 60, engine="compiled")
+
+
+def test_rewards_that_change_are_those_of_their_time():
+    """Strangers are compiled there too; players who share are played in Python."""
+    means = np.random.default_rng(0).normal(size=(40, 6))
+    bandit = cb.ChangingBandit(means, noise_variance=1.0)
+    for prior in (BELIEFS["joint"], cb.Drifting(prior=BELIEFS["joint"], scale=20.0)):
+        teams = {way: Team.of(cb.UCL(), prior, 3, sharing=way) for way in ("none", "full")}
+        trace = simulate_team(teams, bandit, horizon=40, runs=2, seed=1)
+        reference = simulate_team(teams, bandit, horizon=40, runs=2, seed=1, engine="reference")
+        np.testing.assert_array_equal(trace.arms.values, reference.arms.values)
+        lost = [means[t].max() - means[t, trace.arms.values[..., t]] for t in range(40)]
+        np.testing.assert_allclose(np.cumsum(np.sum(lost, axis=-1), axis=0)[-1], trace.regret.values[..., -1])
+    assert "change with time" in ENGINES["compiled"].refuses(TeamRuns(teams["full"], bandit, 40, 0, 0, 1))
 
 
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
@@ -132,6 +148,23 @@ def test_up_to_fifty_players(players, sharing):
     trace = simulate_team(team, BANDITS["gaussian"], horizon=30, seed=0, engine="compiled")
     assert trace.arms.shape == (1, 1, players, 30)
     assert float(trace.regret[0, 0, -1]) > 0
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e3])
+def test_estimates_of_correlated_arms_keep_their_digits(noise):
+    prior = cb.Correlated(kernel=2 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=noise)
+    team = Team.of(cb.UCL(), prior, 3, sharing="consensus", graph="path")
+    bandit = cb.GaussianBandit(BANDITS["gaussian"].means, noise)
+    arms = [simulate_team(team, bandit, 60, seed=1, engine=engine).arms.values for engine in ENGINES]
+    np.testing.assert_array_equal(*arms)
+
+
+def test_where_they_would_not_the_reference_plays():
+    prior = cb.Correlated(kernel=2 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=1e-9)
+    team = Team.of(cb.UCL(), prior, 3, sharing="consensus", graph="path")
+    runs = TeamRuns(team, cb.GaussianBandit(BANDITS["gaussian"].means, 1e-9), 60, 0, 0, 1)
+    assert "would lose their digits" in ENGINES["compiled"].refuses(runs)
+    assert engine_for(runs) is ENGINES["reference"]
 
 
 def test_sums_beyond_the_doubles_are_refused_by_both():

@@ -96,6 +96,8 @@ def test_a_trace_is_saved_with_its_regret_and_drawn(trace, tmp_path):
     assert Trace.load(tmp_path / "teams.nc").data.identical(trace.data)
     assert [line.get_label() for line in cb.plots.regret(trace).lines] == list(TEAMS)
     assert "full" in trace._repr_html_()
+    sent = trace.band("sent").sel(policy="full", time=40)
+    assert float(sent["mean"]) == float(sent["low"]) == 40 * 2 * 3 * 2
 
 
 def test_what_is_saved_is_not_played_again(trace, tmp_path, monkeypatch):

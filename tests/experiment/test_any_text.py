@@ -12,6 +12,14 @@ from corrbandits.experiment.truth import A_DRAW
 from corrbandits.policies import RULES
 from tests.support.experiment_files import BERNOULLI, EXAMPLE, PLAIN, SITES, SMALL
 
+WITHIN = {
+    "Blocked": 'of = "UCL"\nlength = 3',
+    "OnGraph": 'of = { rule = "UCL", a = 2.0 }\ngraph = [[0, 1], [1, 2, 2.5]]',
+    "Softmax": 'of = "Gittins"\ntemperature = 0.5',
+    "Satisficing": 'of = "HorizonUCL"\nM = 3.0',
+    "Travelling": 'of = "UCL"',
+    "Safe": 'of = { rule = "Blocked", of = "Thompson" }\nfloor = -inf\ndelta = 0.1',
+}
 RICH = f"""\
 [arms]
 csv = "sites.csv"
@@ -32,10 +40,14 @@ covariance = [[2.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]]
         f'''
 [policies.{name}]
 rule = "{name}"
+{WITHIN.get(name, "")}
 prior = "{prior}"'''
         for name, prior in zip(RULES, itertools.cycle("abc"), strict=False)
     )
 }
+[moves]
+per_move = 0.5
+per_distance = 0.1
 [run]
 horizon = 20
 runs = 3

@@ -1,22 +1,27 @@
 """Every rule on a belief that is told nothing, or all: it plays, or refuses at once."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
 import corrbandits as cb
 from corrbandits.policies import RULES
+from tests.support.rules import rule_called
 
 WHERE = np.array([0.0, 0.7, 1.5, 2.1, 3.4, 5.0, 5.3])
 TRUTH = np.array([20.0, 21.0, 22.5, 22.0, 19.0, 18.0, 18.5])
 NEED_A_GAUSSIAN = {"CorrelatedUCL", "KnowledgeGradient"}
+IN_UNITS = ("temperature", "M", "floor")
+"""Parameters of rules that are measured as rewards are."""
+
 AT_RANDOM = {"InformationDirected", "Thompson"}
 KERNEL = {"length": 1.7, "kernel": "exponential", "site": 0.0, "parts": 1}
 
 
 def rule(name):
-    horizon = {"horizon": 30} if name in ("HorizonUCL", "Gittins", "BayesUCB", "KnowledgeGradient") else {}
-    return RULES[name](**horizon)
+    return RULES[name](30) if name in ("HorizonUCL", "Gittins") else rule_called(name, horizon=30, arms=7)
 
 
 @pytest.mark.parametrize("name", sorted(RULES.keys() - NEED_A_GAUSSIAN - AT_RANDOM))
@@ -78,11 +83,14 @@ def test_what_needs_a_gaussian_belief_refuses_before_the_first_reward(name):
 def test_the_unit_of_rewards_changes_no_decision(name, unit):
     """Powers of two scale doubles without rounding, also where the squares of rewards are no doubles."""
     policy, prior = rule(name), cb.Vague(coordinates=WHERE, parts=6)
+    own = {field: unit * getattr(policy, field) for field in IN_UNITS if hasattr(policy, field)}
+    policies = policy, dataclasses.replace(policy, **own)
     arms, rewards = [0, 6, 3, 1, 1, 4, 6], np.array([19.0, 18.5, 22.0, 21.5, 20.5, 19.0, 18.0])
     usual, scaled = prior.observe(arms, rewards), prior.observe(arms, unit * rewards)
     for t in (1, 8, 30):
         for allowed in (None, [0, 4, 5]):
-            chosen = [policy.choose(b, t, rng=np.random.default_rng(t), allowed=allowed) for b in (usual, scaled)]
+            pairs = zip(policies, (usual, scaled), strict=True)
+            chosen = [one.choose(b, t, rng=np.random.default_rng(t), allowed=allowed) for one, b in pairs]
             assert chosen[0] == chosen[1], t
         if isinstance(policy, cb.policies.IndexPolicy) and name != "UCB1":
             np.testing.assert_array_equal(policy.index(scaled, t), unit * policy.index(usual, t))

@@ -10,6 +10,7 @@ from scipy import stats
 import corrbandits as cb
 from corrbandits.policies import RULES
 from corrbandits.study import Trial, replica
+from tests.support.rules import rule_called
 from tests.support.studies import bits, events, related
 
 
@@ -110,8 +111,7 @@ def test_trials_of_one_ask_are_of_different_arms_unless_repeats_are_asked_for(be
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_batch_of_different_arms_is_asking_for_each_without_those_before(begin, rule):
-    needs = {"horizon": 50} if rule in ("BayesUCB", "KnowledgeGradient") else {}
-    given = {"prior": related(**EAGER), "policy": RULES[rule](**needs), "goal": "max", "seed": 3}
+    given = {"prior": related(**EAGER), "policy": rule_called(rule), "goal": "max", "seed": 3}
     batch, alone = begin("batch", **given), begin("alone", **given)
     for study in (batch, alone):
         study.observe(1, 33.0)
@@ -166,8 +166,7 @@ def test_the_choice_is_the_policys_on_the_belief_with_open_trials_assumed(begin)
 
 @pytest.mark.parametrize("rule", RULES)
 def test_replay_explains_every_choice_of_every_rule(begin, rule):
-    needs = {"horizon": 50} if rule in ("BayesUCB", "KnowledgeGradient") else {}
-    study = begin(policy=RULES[rule](**needs))
+    study = begin(policy=rule_called(rule))
     rng = np.random.default_rng(3)
     for k in range(12):
         trials = study.ask(2) if k % 3 == 0 else [study.ask(allowed=[0, 2, 3, 5])]

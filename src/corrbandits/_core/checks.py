@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.uint8]
 
 MOST = int(np.iinfo(np.int64).max)
 MOST_COUNT = 2**53

@@ -236,11 +236,10 @@ class Correlated(GaussianBelief):
         covariance += (phi * phi) * self.covariance
         return self.moved(law.mean + phi * (self.mean - law.mean), covariance)
 
-    def weighed(self, counts: Array, sums: Array) -> Correlated:
+    def prior_after(self, counts: Array, sums: Array) -> Correlated:
         """Return, as a prior, this one after so many rewards of each arm, whole numbers or not, that sum to `sums`."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean, covariance = condition(self.mean, self.covariance, self.noise_variance, counts, sums)
-        return self.moved(_finite(mean), covariance)
+        known = self.weighed(counts, sums)
+        return self.moved(known.mean, known.covariance)
 
     def moved(self, mean: Array, covariance: Array) -> Correlated:
         """Return a prior of this mean and covariance, which is known to be one, and of the same noise."""

@@ -121,13 +121,10 @@ class Independent(GaussianBelief):
         variance = phi * phi * self.variance + fresh * law.variance
         return self.moved(law.mean + phi * (self.mean - law.mean), variance)
 
-    def weighed(self, counts: Array, sums: Array) -> Independent:
+    def prior_after(self, counts: Array, sums: Array) -> Independent:
         """Return, as a prior, this one after so many rewards of each arm, whole numbers or not, that sum to `sums`."""
-        arms, mean, variance = np.flatnonzero(counts), self.mean.copy(), self.variance.copy()
-        ratio, variance[arms] = self._posterior(arms, counts[arms])
-        with np.errstate(divide="ignore", over="ignore"):
-            mean[arms] = self.mean[arms] / (1 + 1 / ratio) + sums[arms] / counts[arms] / (1 + ratio)
-        return self.moved(mean, variance)
+        known = self.weighed(counts, sums)
+        return self.moved(known.mean, known.variance)
 
     def moved(self, mean: Array, variance: Array) -> Independent:
         """Return a prior of this mean and variance, and of the same noise."""

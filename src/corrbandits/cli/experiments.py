@@ -113,6 +113,8 @@ def _simulated(described: Experiment, dask: str | None, **options: Any) -> Trace
     run: Callable[..., Trace] = simulate_team if described.teams else simulate_alone
     problem = described.environment, described.horizon, described.runs, described.seed
     what = described.teams or described.policies, *problem
+    if described.moves is not None:
+        options["moves"] = described.moves
     if dask is None:
         return run(*what, **options)
     if options["threads"] is not None:
@@ -154,10 +156,19 @@ def _print_summary(trace: Trace, environment: Environment) -> None:
         mean, low, high = (float(band[name].sel(policy=policy)) for name in ("mean", "low", "high"))
         interval = f"{low:,.1f} to {high:,.1f}" if runs > 1 else "needs 2 runs"
         steps = float(trace.initialisation.sel(policy=policy).mean())
-        rows.append((policy, f"{mean:,.1f}", interval, *(f"{on_best:.1%}" for _ in shown), number(steps)))
-    heads = "policy", "mean regret", "95 % band", *shown, "initial steps"
+        moved, on = _moved(trace, policy), [f"{on_best:.1%}" for _ in shown]
+        rows.append((policy, f"{mean:,.1f}", interval, *on, number(steps), *moved.values()))
+    heads = "policy", "mean regret", "95 % band", *shown, "initial steps", *moved
     title = f"After {counted(horizon, 'decision')}, {counted(runs, 'run')}"
     terminal.show([terminal.table(heads, rows, title=title)], terminal.console())
+
+
+def _moved(trace: Trace, policy: str) -> dict[str, str]:
+    """Return how often a policy moved, and what that cost, where moves cost something."""
+    if "move_cost" not in trace.data:
+        return {}
+    number, cost = (float(values.sel(policy=policy).isel(time=-1).mean()) for values in (trace.moves, trace.move_cost))
+    return {"moves": f"{number:,.1f}", "their cost": f"{cost:,.1f}"}
 
 
 def _print_bounds(policy: str, bounds: dict[str, xr.Dataset], problem: Experiment, counts: Array | None) -> None:

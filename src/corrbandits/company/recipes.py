@@ -34,7 +34,7 @@ def coop_ucb2(
 
     >>> team = coop_ucb2(players=6, arms=10, graph="ring")
     >>> team, team.players[0][0]
-    (<Team of 6 players: UCB1, consensus on a ring>, UCB1(scale=1.0))
+    (<Team of 6 players: UCB1, consensus on a ring, doubt 1>, UCB1(scale=1.0))
     """
     gamma, variance = checks.number("gamma", gamma, above=0), checks.number("noise_variance", noise_variance, above=0)
     eta = checks.number("eta", eta, least=0)

@@ -138,6 +138,11 @@ def _checked(teams: Any, environment: Any) -> dict[str, Team]:
     return dict(named)
 
 
+def _in_words(team: Team) -> str:
+    """Return what a team is, with the parameters of its rules."""
+    return f"{team!r}: {', '.join(dict.fromkeys(repr(policy) for policy, _ in team.players))}"
+
+
 def _room(of: TeamRuns, teams: int) -> Recorded:
     """Return the arrays that runs are recorded in."""
     try:
@@ -173,7 +178,7 @@ def _dataset(teams: Mapping[str, Team], ensemble: TeamEnsemble, recorded: Record
         {
             "seed": ensemble.seed,
             "horizon": ensemble.horizon,
-            "rules": [repr(team) for team in teams.values()],
+            "rules": [_in_words(team) for team in teams.values()],
             "version": version("corrbandits"),
             **({"changes": 1} if ensemble.environment.changes else {}),
         },

@@ -100,6 +100,8 @@ class Team:
         graph = f"a {self.graph}" if isinstance(self.graph, str) else "a graph of their own"
         parts = [
             f"{self.sharing} sharing" if self.sharing in ("full", "none") else f"{self.sharing} on {graph}",
+            *([] if self.kappa is None else [f"kappa {self.kappa:g}"]),
+            *([f"doubt {self.doubt:g}"] if self.doubt else []),
             *([] if self.assignment == "own" else [f"assignment {self.assignment}"]),
             *([] if self.collisions == "none" else [f"collisions {self.collisions}"]),
             *([] if self.collisions == "none" or self.sensed else ["not sensed"]),

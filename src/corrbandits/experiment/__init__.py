@@ -20,9 +20,12 @@
                      `Vague`. On means that change, besides what a Gaussian prior has: kind = "drifting" with scale
                      (one, or two between which it lies), kind = "windowed" with window, kind = "discounted" with factor
     [policies.NAME]  rule = "UCL", prior = "NAME", and the rule's own parameters, as in Python (horizon is the run's
-                     if left out); without a rule, the recommended one for that prior and the run's horizon
+                     if left out); without a rule, the recommended one for that prior and the run's horizon. The rule
+                     within a rule such as Blocked is at of: of = "UCL" or of = { rule = "UCL", a = 2.0 }
     [team]           players = 10: every policy is played by so many, equal, who may share; sharing, graph, collisions,
                      sensed, assignment, kappa and doubt as for `Team`. It may be left out
+    [moves]          what moves cost, in rewards: per_move, per_distance; distance and graph, as for `Moves`. Then moves
+                     and their cost are recorded, and a rule such as Travelling minds them; it may be left out
     [run]            horizon, runs (100 if left out), seed (0 if left out)
     [stress]         what `corrbandits stress` varies; it may be left out (`stress.experiment` describes its keys)
 

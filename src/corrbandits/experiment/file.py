@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -16,11 +15,12 @@ from corrbandits.belief import Belief
 from corrbandits.company import Team
 from corrbandits.environments import Environment
 from corrbandits.experiment.arms import Arms, arms_in
-from corrbandits.experiment.building import built
+from corrbandits.experiment.building import rule_in
 from corrbandits.experiment.priors import A_PRIOR, prior_in
 from corrbandits.experiment.teams import teams_in
 from corrbandits.experiment.truth import FAMILY, SURFACE, environment_in, surface_example
-from corrbandits.policies import RULES, IndexPolicy, Policy, recommend
+from corrbandits.moves import Moves
+from corrbandits.policies import IndexPolicy, Policy, Wrapper, recommend
 
 A_POLICY = '[policies.mine] with rule = "UCL" and prior = "flat"'
 STRESS = ("prior", "policy", "kinds", "accuracy", "confidence", "length", "horizons", "survivors", *FAMILY)
@@ -44,6 +44,9 @@ class Experiment:
     teams: dict[str, Team] = field(default_factory=dict)
     """A team for each policy, if the file has a table [team]."""
 
+    moves: Moves | None = None
+    """What moves cost, if the file has a table [moves]."""
+
 
 def load(path: str | os.PathLike[str]) -> Experiment:
     """Return the experiment that a TOML file describes; `corrbandits.experiment` describes its tables.
@@ -59,9 +62,11 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
     If `family`, [truth] can leave the surface to a family in [stress]; the environment then has placeholder means.
     """
     top = read_toml(path, ExperimentError)
-    top.refuse_other_keys(("arms", "truth", "priors", "policies", "run", "stress", "team"))
+    top.refuse_other_keys(("arms", "truth", "priors", "policies", "moves", "run", "stress", "team"))
     if family and "team" in top.values:
         raise top.error("a stress test is of single players. Remove [team], or use `corrbandits simulate`.", "team")
+    if "team" in top.values and "moves" in top.values:
+        raise top.error("what moves cost is recorded of single players. Remove [moves] or [team].", "moves")
     if "stress" in top.values:
         top.table("stress", '[stress] with policy = "mine"').refuse_other_keys(STRESS, flags=("survivors",))
     truth = top.table("truth", f"[truth] with {surface_example(top)}")
@@ -72,9 +77,22 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
         arms = arms_in(top, truth)
         environment = environment_in(top, truth, arms, horizon, family=family)
         priors = {name: prior_in(table, arms, environment) for name, table in top.tables("priors", A_PRIOR).items()}
-        players = {name: _player(table, priors, horizon) for name, table in top.tables("policies", A_POLICY).items()}
+        moves = _moves(top, arms) if "moves" in top.values else None
+        known = {"horizon": horizon, "moves": moves}
+        players = {name: _player(table, priors, known) for name, table in top.tables("policies", A_POLICY).items()}
         teams = teams_in(top, players)
-    return Experiment(environment, players, horizon, runs, seed, teams), top, arms
+    return Experiment(environment, players, horizon, runs, seed, teams, moves), top, arms
+
+
+def _moves(top: Table, arms: Arms) -> Moves:
+    """Return what [moves] says that they cost; on latitude and longitude, distances are in km."""
+    table = top.table("moves", "[moves] with per_move = 2.0")
+    table.refuse_other_keys(("per_move", "per_distance", "distance", "graph"))
+    on_globe = {"distance": "great_circle"} if "latitude" in arms.columns.axes() else {}
+    with table.blame("per_move"):
+        moves = Moves(**{**on_globe, **table.values})
+        moves.row(0, arms.count, arms.places)  # refuses what does not fit
+    return moves
 
 
 def _run(table: Table) -> tuple[int, int, int]:
@@ -85,18 +103,21 @@ def _run(table: Table) -> tuple[int, int, int]:
         return horizon, runs, checks.integer("seed", table.values.get("seed", 0), least=0)
 
 
-def _player(table: Table, priors: Mapping[str, Belief], horizon: int) -> tuple[Policy, Belief]:
+def _player(table: Table, priors: Mapping[str, Belief], known: Mapping[str, Any]) -> tuple[Policy, Belief]:
     if table.values.keys() <= {"prior"}:
         belief = table.choice("prior", priors)
-        return recommend(belief, horizon).policy, belief
-    rule = table.choice("rule", RULES)
-    fields = dataclasses.fields(rule)
-    flags = [field.name for field in fields if field.type in ("bool", bool)]
-    table.refuse_other_keys(("rule", "prior", *(field.name for field in fields)), flags)
-    belief = table.choice("prior", priors)
+        return recommend(belief, known["horizon"]).policy, belief
+    policy, belief = rule_in(table, ("prior",), **known), table.choice("prior", priors)
     with table.blame("rule"):
-        policy: Policy = built(table, rule, horizon=horizon)
-        if isinstance(policy, IndexPolicy):
-            for t in (1, horizon):  # a schedule or a belief that does not fit shows here, not in the middle of a run
-                policy.index(belief, t)
+        _try(policy, belief, known["horizon"])
     return policy, belief
+
+
+def _try(policy: Policy, belief: Belief, horizon: int) -> None:
+    """Refuse a schedule, a belief or a graph that does not fit here, not in the middle of a run."""
+    if isinstance(policy, Wrapper):
+        policy.plan(belief, 1, rng=np.random.default_rng(0), last=0)
+        _try(policy.rule, belief, horizon)
+    elif isinstance(policy, IndexPolicy):
+        for t in (1, horizon):
+            policy.index(belief, t)

@@ -16,10 +16,16 @@ from typing import Any
 
 from corrbandits.policies.base import CrediblePolicy, IndexPolicy, LimitPolicy, Policy, best, by_place, gaussian
 from corrbandits.policies.baselines import UCB1, EpsilonGreedy, KnowledgeGradient, Thompson, Uniform
+from corrbandits.policies.blocks import Blocked
+from corrbandits.policies.enough import Safe, Satisficing
 from corrbandits.policies.horizon import Gittins, HorizonUCL
 from corrbandits.policies.information import InformationDirected
+from corrbandits.policies.on_graph import OnGraph
 from corrbandits.policies.recommended import Recommended, recommend
+from corrbandits.policies.softmax import Softmax
+from corrbandits.policies.travelling import Travelling, placed
 from corrbandits.policies.ucl import GPUCB, UCL, BayesUCB, CorrelatedUCL, Greedy
+from corrbandits.policies.wrapping import IndexWrapper, Wrapper
 
 _RULES = (
     UCL,
@@ -35,6 +41,12 @@ _RULES = (
     EpsilonGreedy,
     Greedy,
     Uniform,
+    Blocked,
+    OnGraph,
+    Softmax,
+    Satisficing,
+    Safe,
+    Travelling,
 )
 RULES: dict[str, Any] = {rule.__name__: rule for rule in _RULES}
 """Every rule of the package by name."""
@@ -45,6 +57,7 @@ __all__ = [
     "UCB1",
     "UCL",
     "BayesUCB",
+    "Blocked",
     "CorrelatedUCL",
     "CrediblePolicy",
     "EpsilonGreedy",
@@ -52,15 +65,23 @@ __all__ = [
     "Greedy",
     "HorizonUCL",
     "IndexPolicy",
+    "IndexWrapper",
     "InformationDirected",
     "KnowledgeGradient",
     "LimitPolicy",
+    "OnGraph",
     "Policy",
     "Recommended",
+    "Safe",
+    "Satisficing",
+    "Softmax",
     "Thompson",
+    "Travelling",
     "Uniform",
+    "Wrapper",
     "best",
     "by_place",
     "gaussian",
+    "placed",
     "recommend",
 ]

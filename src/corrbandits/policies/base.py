@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,10 @@ NEAR = 1e-9
 class Policy(ABC):
     """A rule that chooses an arm."""
 
-    ordered: ClassVar[bool] = False
-    """Whether of arms that are equal in everything the first of those allowed is taken; if not, the lowest."""
+    @property
+    def ordered(self) -> bool:
+        """Whether of arms that are equal in everything the first of those allowed is taken; if not, the lowest."""
+        return False
 
     def choose(
         self,
@@ -41,17 +43,35 @@ class Policy(ABC):
     ) -> int:
         """Return the arm to take at time t (from 1), among the allowed ones: indices, or true and false per arm.
 
-        Randomised policies need `rng`. `last` is the arm taken before this one, for rules that mind moving; these
-        do not.
+        Randomised policies need `rng`. `last` is the arm taken before this one, for rules that mind moving.
         """
         t = checks.integer("t", t, least=1)
         if not isinstance(belief, Belief):
             raise TypeError(f"a policy chooses from a belief, got {belief!r}.")
-        arms = None if allowed is None else _allowed(allowed, belief, ordered=self.ordered)
+        arms = None if allowed is None else allowed_arms(allowed, belief, ordered=self.ordered)
         pending = self.pending(belief)
         if np.count_nonzero(pending) and (arms is None or pending[arms].any()):
             return belief.least_known(np.flatnonzero(pending) if arms is None else arms[pending[arms]])
         return self._choose(belief, t, rng, arms)
+
+    def plan(
+        self,
+        belief: Belief,
+        t: int,
+        *,
+        rng: np.random.Generator | None = None,
+        allowed: Arms | None = None,
+        last: int | None = None,
+    ) -> tuple[int, ...]:
+        """Return the arms to take from time t on, one after the other, before the rule is asked again.
+
+        By default that is one, the choice; rules that are on their way to an arm name more, and `choose` the first.
+
+        >>> from corrbandits import UCL, Independent
+        >>> UCL().plan(Independent(mean=[0.0, 1.0], variance=4.0, noise_variance=1.0), t=1)
+        (1,)
+        """
+        return (self.choose(belief, t, rng=rng, allowed=allowed, last=last),)
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
         """Return which arms must be tried before the rule proper begins, the one of largest variance first."""
@@ -196,7 +216,13 @@ def gaussian(policy: Policy, belief: Belief) -> GaussianBelief:
     return belief
 
 
-def _allowed(allowed: Any, belief: Belief, *, ordered: bool) -> Integers:
+def allowed_arms(allowed: Any, belief: Belief, *, ordered: bool = False) -> Integers:
+    """Return the arms that are allowed, each once, in order of their indices or, if `ordered`, as they came.
+
+    >>> from corrbandits import Independent
+    >>> allowed_arms([2, 0, 2], Independent(noise_variance=1.0, arms=3))
+    array([0, 2])
+    """
     given = np.asarray(allowed)
     if given.dtype == np.bool_ and given.shape == (belief.arms,):
         given = np.flatnonzero(given)

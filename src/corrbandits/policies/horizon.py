@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -26,6 +26,17 @@ def _width(m: Any) -> Any:
     return upper_quantile(-np.log1p(m))
 
 
+def decisions_left(t: Any, horizon: int | None) -> Any:
+    """Return how many decisions are left at time t, that one included; without a horizon as many as were made.
+
+    >>> int(decisions_left(3, horizon=50)), int(decisions_left(80, horizon=50)), int(decisions_left(3, horizon=None))
+    (48, 1, 20)
+    """
+    if horizon is None:
+        return np.maximum(np.asarray(t), FEWEST_AHEAD)
+    return np.maximum(horizon - np.asarray(t) + 1, 1)
+
+
 def doubts(m: Any) -> Any:
     """Return how many deviations of the parts' indices are added to their mean, m decisions left.
 
@@ -42,13 +53,16 @@ class _Campaign(IndexPolicy):
     Permuting the rows permutes the choices.
     """
 
-    ordered: ClassVar[bool] = True
-
     horizon: int | None = None
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
             checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the first of equal arms among those allowed is taken: it is."""
+        return True
 
     def left(self, t: Any) -> Any:
         """Return m, how many decisions are left at time t, that one included; past the horizon 1.
@@ -56,9 +70,7 @@ class _Campaign(IndexPolicy):
         >>> int(Gittins(horizon=50).left(1)), int(Gittins(horizon=50).left(80)), int(Gittins().left(80))
         (50, 1, 80)
         """
-        if self.horizon is None:
-            return np.maximum(np.asarray(t), FEWEST_AHEAD)
-        return np.maximum(self.horizon - np.asarray(t) + 1, 1)
+        return decisions_left(t, self.horizon)
 
     def _choose(self, belief: Belief, t: int, rng: np.random.Generator | None, arms: Integers | None) -> int:
         return first_of_equals(self.index(belief, t), belief, arms)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, final
 from corrbandits._core.checks import Integers
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
+from corrbandits.moves import Moves
 from corrbandits.policies import Policy
 from corrbandits.simulation.engines import ENGINES, Advanced, Recorded, Runs
 from corrbandits.simulation.fingerprint import fingerprint
@@ -66,10 +67,14 @@ class Simulation:
     times: Integers | None
     """When the regret is recorded; None if every decision is."""
 
+    moves: Moves | None = None
+    """What moves cost, if they are recorded."""
+
     def runs(self, batch: Batch) -> Runs:
         """Return the runs of a batch."""
         policy, belief, _ = self.players[batch.player]
-        return Runs(policy, belief, self.environment, self.horizon, self.seed, batch.first, batch.last, self.times)
+        rows = batch.first, batch.last
+        return Runs(policy, belief, self.environment, self.horizon, self.seed, *rows, self.times, self.moves)
 
     def sizes(self, runs: int) -> list[int]:
         """Return how many runs each policy's engine wants to play at a time."""
@@ -91,8 +96,8 @@ class Simulation:
             )
 
     def described(self, names: list[str]) -> dict[str, Any]:
-        """Return the engine of each policy, and the fingerprints of policy and belief."""
-        policies: dict[str, Any] = {}
+        """Return the engine of each policy, and the fingerprints of policy, belief and what moves cost."""
+        policies: dict[str, Any] = {} if self.moves is None else {"moves": fingerprint(self.moves)}
         for name, (policy, belief, engine) in zip(names, self.players, strict=True):
             policies |= {
                 f"engine of {name!r}": engine,

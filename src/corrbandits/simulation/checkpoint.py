@@ -193,6 +193,7 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
     if VERSION in differing:
         differing = [VERSION]
     missing = [f"{name} is not said there" for name in here if name not in there]
+    missing += [f"{name} is said there alone" for name in there if name not in here]
     return [_difference(name, there[name], here[name]) for name in differing] or missing
 
 

@@ -13,12 +13,13 @@ from corrbandits._core import checks
 from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
+from corrbandits.moves import Moves
 from corrbandits.policies import Policy
 from corrbandits.simulation import batches, workers
 from corrbandits.simulation.asking import recorded_times, refuse_too_long, saved_in, who_plays
 from corrbandits.simulation.batches import Batch, Player, Simulation
 from corrbandits.simulation.engines import Recorded, Runs, engine_for
-from corrbandits.simulation.trace import REGRET, Trace
+from corrbandits.simulation.trace import MOVES, REGRET, Trace
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,6 +37,7 @@ def simulate(
     engine: str = "auto",
     record: Literal["full", "summary"] = "full",
     times: Any = None,
+    moves: Moves | None = None,
     threads: int | None = None,
     map: Any = None,  # noqa: A002  it is what is passed
     checkpoint: str | os.PathLike[str] | None = None,
@@ -46,7 +48,8 @@ def simulate(
     `engine` is "compiled", "reference", or "auto": for each policy the first of these that can play it.
     `record="summary"` keeps the regret at chosen `times` (by default some two hundred, evenly spread in log t) and the
     counts, not every decision, in memory that does not grow with the horizon. `progress` shows a bar with the time
-    left; by default when the work is long and a person watches.
+    left; by default when the work is long and a person watches. `moves` says what it costs to go from arm to arm: then
+    the trace has the number of moves and their cost, too.
 
     The work is done in `threads` of this process, by default as many as there are cores; or by `map`: a function
     like the built-in one, or an object that has one, such as a pool, an executor or a Dask client. The result is the
@@ -65,13 +68,22 @@ def simulate(
     refuse_too_long(environment, horizon)
     by = who_plays(threads, map)
     pairs, at = _checked(policies, environment).values(), recorded_times(record, times, horizon)
-    asked = [Runs(*pair, environment, horizon, seed, 0, runs, at) for pair in pairs]
+    _refuse_other_moves(moves, environment)
+    asked = [Runs(*pair, environment, horizon, seed, 0, runs, at, moves) for pair in pairs]
     players = tuple(Player(each.policy, each.belief, engine_for(each, engine).name) for each in asked)
-    simulation = Simulation(players, environment, horizon, seed, at)
+    simulation = Simulation(players, environment, horizon, seed, at, moves)
     saved = saved_in(checkpoint, simulation, list(policies), runs)
     recorded = _room(simulation, runs)
     workers.complete(simulation, batches.batches(simulation, runs), recorded, by, saved, progress)
     return Trace(_dataset(policies, simulation, recorded))
+
+
+def _refuse_other_moves(moves: Any, environment: Environment) -> None:
+    if moves is None:
+        return
+    if not isinstance(moves, Moves):
+        raise TypeError(f"moves must say what they cost, such as Moves(per_move=2.0), got {moves!r:.60}.")
+    moves.row(0, environment.arms, environment.coordinates)
 
 
 def _room(simulation: Simulation, runs: int) -> Recorded:
@@ -120,6 +132,8 @@ def _dataset(policies: Policies, simulation: Simulation, recorded: Recorded) -> 
         "rewards": ((*each, "time"), {"long_name": "reward"}),
         "regret": ((*each, "time"), REGRET),
         "counts": ((*each, "arm"), {"long_name": "times taken"}),
+        "moves": ((*each, "time"), MOVES),
+        "move_cost": ((*each, "time"), {"long_name": "cumulative cost of moves", "units": "reward"}),
         "initialisation": (each, {"long_name": "length of initialisation", "units": "steps"}),
     }
     times = np.arange(1, simulation.horizon + 1) if simulation.times is None else simulation.times

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 FORMAT = "corrbandits trace 1"
 REGRET = {"long_name": "cumulative expected regret", "units": "reward"}
-QUANTITIES = ("arms", "rewards", "counts", "initialisation", "regret")
+MOVES = {"long_name": "moves so far", "units": "moves"}
+ALONE = ("arms", "rewards", "counts", "initialisation", "regret", "moves", "move_cost", "total_cost")
+QUANTITIES = (*ALONE, "own_regret", "collisions", "sent")
 
 
 @final
@@ -30,8 +32,9 @@ class Trace:
     `data` is an xarray Dataset with `arms` and `rewards` (policy, run, time), `counts` (policy, run, arm),
     `initialisation` (policy, run) and the environment's `means`, `noise_variance` and `coordinates`. Time starts at
     1. A summary (`simulate(..., record="summary")`) has `regret` (policy, run, time) at its chosen times instead of
-    `arms` and `rewards`. Where mean rewards change with time, `regret` is there in any case, and `means` are those at
-    time 1. A trace of teams (`simulate_team`) has a dimension `player` besides, and the regret is the group's.
+    `arms` and `rewards`. With `simulate(..., moves=...)` it has `moves` and `move_cost` (policy, run, time), too. Where
+    mean rewards change with time, `regret` is there in any case, and `means` are those at time 1. A trace of teams
+    (`simulate_team`) has a dimension `player` besides, and the regret is the group's.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent, simulate
     >>> bandit = GaussianBandit(means=[0.0, 1.0], noise_variance=1.0)
@@ -80,6 +83,49 @@ class Trace:
         regret.attrs = REGRET
         return regret
 
+    @property
+    def moves(self) -> xr.DataArray:
+        """How many moves there were so far, from an arm to another (policy, run, time)."""
+        if "moves" in self.data or "arms" not in self.data:
+            return self._of_moves("moves")
+        moves = (self.arms != self.arms.shift(time=1)).where(self.arms["time"] > self.arms["time"][0], 0)
+        return moves.cumsum("time").astype(np.int64).assign_coords(self.arms.coords).rename("moves").assign_attrs(MOVES)
+
+    @property
+    def move_cost(self) -> xr.DataArray:
+        """What moves have cost so far (policy, run, time), as `simulate` was told by `moves`."""
+        return self._of_moves("move_cost")
+
+    @property
+    def total_cost(self) -> xr.DataArray:
+        """The regret and what moves have cost (policy, run, time)."""
+        total = (self.regret + self.move_cost).rename("total_cost")
+        return total.assign_attrs(long_name="regret and cost of moves", units="reward")
+
+    def shortfall(self, M: float) -> xr.DataArray:
+        """Return what the mean rewards of the arms taken lacked of M, summed up (policy, run, time).
+
+        It is the regret of those for whom M is enough, of which more than M wins nothing back (`Satisficing`).
+
+        >>> from corrbandits import Greedy, GaussianBandit, Independent, simulate
+        >>> bandit = GaussianBandit(means=[0.0, 3.0], noise_variance=1e-6)
+        >>> trace = simulate({"a": (Greedy(), Independent(noise_variance=1.0, arms=2))}, bandit, horizon=4)
+        >>> trace.arms.values[0, 0], trace.shortfall(2.0).values[0, 0]
+        (array([0, 1, 1, 1], dtype=int32), array([2., 2., 2., 2.]))
+        """
+        if self.data.attrs.get("changes"):
+            raise ValueError("the shortfall follows from mean rewards that stay, but these change with time.")
+        lacking = np.maximum(checks.number("M", M) - self.data["means"].values, 0.0)
+        short = self.arms.copy(data=lacking[self.arms.values]).cumsum("time").assign_coords(self.arms.coords)
+        return short.rename("shortfall").assign_attrs(long_name=f"cumulative shortfall of {M:g}", units="reward")
+
+    def _of_moves(self, name: str) -> xr.DataArray:
+        if name not in self.data:
+            raise AttributeError(
+                f"the trace does not have the {name}. Simulate again with moves=Moves(...), which says what they cost."
+            )
+        return self.data[name]
+
     def _each(self, name: str) -> xr.DataArray:
         if name not in self.data:
             raise AttributeError(
@@ -87,6 +133,11 @@ class Trace:
                 "record='full' for every decision."
             )
         return self.data[name]
+
+    def _has(self, quantity: str) -> bool:
+        """Return whether a quantity is there, or follows from what is."""
+        follows = {"regret": True, "moves": "arms" in self.data, "total_cost": "move_cost" in self.data}
+        return quantity in self.data or follows.get(quantity, False)
 
     def band(self, quantity: str = "regret", level: float = 0.95) -> xr.Dataset:
         """Return a quantity's mean over runs and the t-interval of that mean, as `mean`, `low` and `high`.
@@ -96,13 +147,13 @@ class Trace:
         import xarray as xr
         from scipy.special import stdtrit
 
-        there = [name for name in QUANTITIES if name in self.data or name == "regret"]
+        there = [name for name in QUANTITIES if self._has(name)]
         if quantity not in there:
             raise ValueError(f"quantity must be one of {', '.join(there)}, got {quantity!r:.60}.")
         level = checks.number("level", level, above=0)
         if level >= 1:
             raise ValueError(f"level must be above 0 and below 1, such as 0.95, got {level:g}.")
-        values: xr.DataArray = getattr(self, quantity)
+        values: xr.DataArray = self.data[quantity] if quantity in self.data else getattr(self, quantity)
         runs = values.sizes["run"]
         mean = values.mean("run")
         half = mean * np.nan

@@ -19,7 +19,7 @@ import importlib
 from typing import Any
 
 from corrbandits.study.batch import BadRowError
-from corrbandits.study.choosing import Alternative, Explanation
+from corrbandits.study.explaining import Alternative, Explanation
 from corrbandits.study.snapshot import Snapshot
 from corrbandits.study.study import Study
 from corrbandits.study.trial import Trial

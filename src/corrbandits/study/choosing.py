@@ -13,16 +13,11 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
-from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Vague
-from corrbandits.policies import IndexPolicy, Policy
+from corrbandits.policies import IndexPolicy, Policy, Travelling, placed
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.settings import Goal
 from corrbandits.study.trial import Entry
-
-DIGITS = 3, 6
-"""Digits of deviations and limits, where more are not needed to tell two of them apart."""
 
 ROUNDING = 1e-9
 """Of a standard deviation: limits that differ by less are taken for tied."""
@@ -81,6 +76,12 @@ class Moment:
         t, trial, time = self.t + 1, self.trial + 1, None if self.time is None else self.time + 1
         return replace(left, open=(*self.open, arm), t=t, trial=trial, time=time, last=arm)
 
+    def way(self, arm: int) -> float | None:
+        """Return what it costs to go to an arm, where the rule weighs that and there is somewhere to come from."""
+        if self.last is None or not isinstance(self.policy, Travelling):
+            return None
+        return self.policy.moves.cost(self.last, arm)
+
     def ties(self, limits: Array | None, arm: int) -> int:
         """Return how many others were no worse than an arm, but for rounding, by what the rule compares; 0 if nothing.
 
@@ -97,10 +98,17 @@ class Moment:
         return int(np.count_nonzero((near | (limits[arms] == limits[arm])) & (arms != arm)))
 
 
-def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequence[int] | None = None) -> Moment:
+def moment(
+    ledger: Ledger,
+    told: Belief,
+    gone: Sequence[int] = (),
+    allowed: Sequence[int] | None = None,
+    start: int | None = None,
+) -> Moment:
     """Return the moment at which a ledger stands; `gone` are open trials that have just expired.
 
-    What was told is at the time of the choice already, if it goes by real time.
+    What was told is at the time of the choice already, if it goes by real time. Those who measure are at arm `start`;
+    if that is not said, at the one last asked for.
     """
     settings = ledger.settings
     waiting = tuple(arm for trial, arm in ledger.open.items() if trial not in gone)
@@ -110,8 +118,9 @@ def moment(ledger: Ledger, told: Belief, gone: Sequence[int] = (), allowed: Sequ
         candidates = every[untried(ledger, waiting)[every]]
     t = ledger.time - len(gone)
     time = None if ledger.recipe.in_real_time else ledger.number
-    rest = candidates, settings.policy, settings.seed, ledger.arms
-    return Moment(told, waiting, t, ledger.number, time, ledger.last, *rest)
+    where, last = ledger.arms.coordinates, ledger.last if start is None else start
+    policy = settings.policy if where is None else placed(settings.policy, where)
+    return Moment(told, waiting, t, ledger.number, time, last, candidates, policy, settings.seed, ledger.arms)
 
 
 def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:
@@ -123,7 +132,8 @@ def untried(ledger: Ledger, waiting: Iterable[int]) -> npt.NDArray[np.bool_]:
 
 def moment_of(entry: Entry, then: Ledger) -> Moment:
     """Return the moment at which a trial was chosen, from the ledger as it stood then."""
-    at = moment(then, deciding_belief(then).after(then.clock(entry.asked)), allowed=entry.allowed)
+    told = deciding_belief(then).after(then.clock(entry.asked))
+    at = moment(then, told, allowed=entry.allowed, start=entry.start)
     return at.except_for([before.arm for before in then.trials[len(then.trials) - entry.apart :]])
 
 
@@ -180,99 +190,6 @@ def checked(bodies: Sequence[str]) -> Ledger:
     return ledger
 
 
-@final
-@dataclass(frozen=True)
-class Alternative:
-    """An arm at the moment of a choice: what was believed of it, and its limit, the number it was compared by.
-
-    `limit` is None for rules that compare no limits.
-    """
-
-    arm: int
-    name: str
-    mean: float
-    deviation: float
-    limit: float | None
-
-
-@final
-@dataclass(frozen=True)
-class Explanation:
-    """Why an arm was chosen: what was believed of it then, the runner-up, and what the rule does with the same events.
-
-    `rank` is the place of its limit among all arms, 1 the best; it may be a later one while arms are tried for the
-    first time (`initial`: then the largest variance decides) or if some were not allowed. `mean_rank` is the place of
-    its mean. `tied` is how many other arms were as good by the rule, but for rounding: any would have done.
-    `replayed` is the arm that the rule chooses here and now from the same events.
-    """
-
-    trial: int
-    t: int
-    chosen: Alternative
-    rank: int | None
-    mean_rank: int
-    runner_up: Alternative | None
-    initial: bool
-    open: tuple[int, ...]
-    replayed: int
-    tied: int = 0
-    opening: bool = False
-    """Whether there were no means and variances yet: then an arm is chosen for its place, far from what was tried."""
-
-    history: bool = False
-    """Whether earlier seasons are known: then the first arm of the opening is the one that did best."""
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the arm beside the runner-up."""
-        from corrbandits.study.report.notebook import explanation
-
-        return explanation(self)
-
-    def __str__(self) -> str:
-        c, second = self.chosen, self.runner_up
-        if self.opening:
-            first = "the best of earlier seasons" if self.history else "the middle of all arms"
-            place = "the farthest from what was tried" if self.t > 1 else first
-            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: {place}"
-            return text + (f"\nrunner-up: {second.name}" if second else "\nno other arm could be chosen")
-        digits = _digits(c, second) if second and not self.tied else DIGITS
-        text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c, *digits)}"
-        if self.rank is not None:
-            text += f"; of all arms number {self.rank} by its limit, {self.mean_rank} by its mean"
-        if self.initial:
-            text += "; not chosen by its limit, but to begin with, for its variance"
-        if self.tied and second:
-            others = f"{second.name}: either" if self.tied == 1 else f"{self.tied:,} other arms: any of them"
-            text += f"; tied with {others} would have done as well"
-        return text + (
-            f"\nrunner-up: {second.name}, {_said(second, *digits)}" if second else "\nno other arm could be chosen"
-        )
-
-
-def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
-    """Return why an arm was chosen at a moment."""
-    belief = at.belief
-    with one_thread():
-        limits = at.policy.index(belief, at.t) if isinstance(at.policy, IndexPolicy) else None
-    opening = isinstance(belief, Vague) and belief.opening
-    alone = at.candidates is not None and at.candidates.size == 1
-    second = None if alone or at.told.arms == 1 else at.choose(without=arm)
-    return Explanation(
-        trial=at.trial,
-        t=at.t,
-        chosen=_alternative(belief, limits, arm, arms, goal),
-        rank=None if limits is None else _rank(limits, arm),
-        mean_rank=_rank(belief.mean, arm),
-        runner_up=None if second is None else _alternative(belief, limits, second, arms, goal),
-        initial=bool(at.policy.pending(belief)[arm]),
-        open=at.open,
-        replayed=at.choose(),
-        tied=0 if opening else at.ties(limits, arm),
-        opening=opening,
-        history=isinstance(belief, Vague) and belief.parts.past is not None,
-    )
-
-
 def allowed_arms(allowed: Any, arms: Arms) -> tuple[int, ...]:
     """Return the arms that are allowed, given by index, by name, or as true and false per arm."""
     given = np.asarray(allowed)
@@ -283,35 +200,3 @@ def allowed_arms(allowed: Any, arms: Arms) -> tuple[int, ...]:
     if given.dtype.kind in "ui":
         return tuple(np.unique(checks.arm_array(given, arms.count)).tolist())
     return tuple(sorted({arms.index(arm) for arm in allowed}))
-
-
-def _alternative(belief: Belief, limits: Array | None, arm: int, arms: Arms, goal: Goal) -> Alternative:
-    mean, limit = float(belief.mean[arm]), None if limits is None else float(limits[arm])
-    if goal == "min":
-        mean, limit = belief.mirror - mean, None if limit is None else belief.mirror - limit
-    return Alternative(arm, arms.name(arm), mean, float(np.sqrt(belief.variance[arm])), limit)
-
-
-def _rank(values: Array, arm: int) -> int:
-    return 1 + int(np.count_nonzero(values > values[arm]))
-
-
-def _digits(one: Alternative, other: Alternative) -> tuple[int, int]:
-    """Return with how many digits deviations and limits are written, so that what differs looks different.
-
-    >>> near = [Alternative(0, "a", 1.0, 2.0, limit) for limit in (30.00000041, 30.00000042)]
-    >>> _digits(*near)
-    (3, 10)
-    """
-
-    def needed(first: float | None, second: float | None, least: int) -> int:
-        if first is None or second is None or first == second:
-            return least
-        return next((d for d in range(least, 17) if number(first, d) != number(second, d)), 17)
-
-    return needed(one.deviation, other.deviation, DIGITS[0]), needed(one.limit, other.limit, DIGITS[1])
-
-
-def _said(one: Alternative, deviation: int, limit: int) -> str:
-    compared = "" if one.limit is None else f", limit {number(one.limit, limit)}"
-    return f"mean {number(one.mean, 6)} ± {number(one.deviation, deviation)}{compared}"

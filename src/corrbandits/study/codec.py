@@ -1,7 +1,7 @@
 """Priors and policies as JSON, and back: the name of a class of ours and its arguments, never code.
 
 An array whose entries are all the same is written as one number, a covariance as its lower triangle, infinity as
-"inf". Numbers come back to the last bit.
+"inf", the rule within a rule as `of`. Numbers come back to the last bit.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from corrbandits import kernels
 from corrbandits._core.checks import fields_of
 from corrbandits.belief import Belief, Vague
 from corrbandits.kernels import Kernel
+from corrbandits.moves import Moves
 from corrbandits.policies import RULES, Policy
 
 MOST_LISTED = 2_000
@@ -129,22 +130,37 @@ def policy_data(policy: Policy) -> Data:
     rule = type(policy).__name__
     if RULES.get(rule) is not type(policy):
         raise TypeError(f"a study's policy is one of {', '.join(RULES)}, got {policy!r:.60}.")
-    return {"rule": rule} | fields_of(policy)
+    said = {"of" if name == "rule" else name: _of_a_rule(value) for name, value in fields_of(policy).items()}
+    return {"rule": rule} | said
 
 
 def policy_from(data: Mapping[str, Any]) -> Policy:
     """Return the policy that data describe."""
-    made: Policy = _made(*_called(data, "rule", RULES, "a policy"), "a policy")
+    kind, arguments = _called(data, "rule", RULES, "a policy", within="rule")
+    if "rule" in arguments:
+        arguments["rule"] = policy_from(arguments["rule"])
+    if isinstance(arguments.get("moves"), Mapping):
+        arguments["moves"] = _made(Moves, dict(arguments["moves"]), "moves")
+    made: Policy = _made(kind, arguments, "a policy")
     return made
 
 
-def _called(data: Any, key: str, kinds: Mapping[str, Any], what: str) -> tuple[Any, Data]:
-    """Return the class that data name, and its arguments; the kernel within a kernel is written as `of`."""
+def _of_a_rule(value: Any) -> Any:
+    """Return a field of a rule as data: a number, the rule within, what moves cost."""
+    if isinstance(value, Policy):
+        return policy_data(value)
+    if isinstance(value, Moves):
+        return {name: said for name, said in fields_of(value).items() if said is not None}
+    return _number(value) if isinstance(value, float) else value
+
+
+def _called(data: Any, key: str, kinds: Mapping[str, Any], what: str, *, within: str = "kernel") -> tuple[Any, Data]:
+    """Return the class that data name, and its arguments; what is within a kernel or a rule is written as `of`."""
     if not isinstance(data, Mapping) or not isinstance(data.get(key), str) or data[key] not in kinds:
         raise ValueError(f"{what} must say which of {', '.join(kinds)} it is, got {data!r:.60}.")
     arguments = {name: value for name, value in data.items() if name != key}
     if "of" in arguments:
-        arguments["kernel"] = arguments.pop("of")
+        arguments[within] = arguments.pop("of")
     return kinds[data[key]], arguments
 
 
@@ -208,13 +224,13 @@ def _square(rows: Any) -> Any:
 
 
 def _number(x: float) -> float | str:
-    return "inf" if x == math.inf else x
+    return str(x) if math.isinf(x) else x
 
 
 def _read(value: Any) -> Any:
     """Return an argument with its infinities and tuples restored."""
-    if isinstance(value, str) and value == "inf":
-        return math.inf
+    if value in ("inf", "-inf"):
+        return float(value)
     if isinstance(value, list) and value and not isinstance(value[0], (list, Belief)):
         return tuple(math.inf if x == "inf" else x for x in value)
     return value

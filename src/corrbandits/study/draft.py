@@ -101,7 +101,8 @@ class Draft:
         carried, apart = bool(event.get("carried", False)), checks.integer("apart", event.get("apart", 0), least=0)
         if apart > self.count:
             raise ValueError(f"there are no {apart} trials before it.")
-        how: Data = {"seen": seen, "allowed": within, "apart": apart, "carried": carried}
+        start = None if event.get("from") is None else checks.arm(event["from"], self.arms.count)
+        how: Data = {"seen": seen, "allowed": within, "apart": apart, "start": start, "carried": carried}
         self._new(event, Entry(arm, "open", time_of(event), **how, asked_by=self._by))
         self.last = arm
 

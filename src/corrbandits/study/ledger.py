@@ -2,7 +2,8 @@
 
     event       says                                      trial becomes
     created     prior, policy, arms, settings             -
-    asked       trial, arm                                open (`apart`: of another arm than so many just before it)
+    asked       trial, arm                                open (`apart`: of another arm than so many just before it;
+                                                          `from`: the arm where those who measure were)
     told        trial, reward                             told
     observed    trial, arm, reward                        told (it was never asked for)
     amended     trial, reward                             told, another reward
@@ -211,7 +212,7 @@ class Ledger:
             reward,
         )
 
-    def asked_with(self, key: str, count: int, allowed: tuple[int, ...] | None) -> list[int]:
+    def asked_with(self, key: str, count: int, allowed: tuple[int, ...] | None, start: int | None = None) -> list[int]:
         """Return the trials that were asked for with a key; none if it is new, refused if it was another call's."""
         if key not in self.keys:
             return []
@@ -220,7 +221,7 @@ class Ledger:
         while asked[-1] < len(self.trials) and asked[-1] + 1 not in begun and self.trials[asked[-1]].asked is not None:
             asked.append(asked[-1] + 1)
         entry = self.entry(first)
-        if entry.asked is None or len(asked) != count or entry.allowed != allowed:
+        if entry.asked is None or len(asked) != count or (entry.allowed, entry.start) != (allowed, start):
             what = "observed" if entry.asked is None else f"asked for, {len(asked)} at once"
             raise ValueError(
                 f"a key must be one call's, but {key!r} is that of trial {first}, which was {what}. Make the same call "

@@ -164,11 +164,12 @@ class Asking:
         *,
         repeats: bool,
         by: str | None = None,
+        start: int | None = None,
         each: Sequence[Data] = (),
     ) -> None:
         """`each` is what events have besides, one for each trial, if they are of several calls: keys and makers."""
         self._replica, self._count, self._allowed, self._repeats, self._by = replica, count, allowed, repeats, by
-        self._each = each
+        self._start, self._each = start, each
         self._made: tuple[int, int, Events] | None = None  # moves, sequence, events
         self.insists = False  # whether the choice is to stand although more than rewards came
 
@@ -182,14 +183,14 @@ class Asking:
 
     def events(self, ledger: Ledger, key: str) -> Events:
         """Return the events that are due: trials that have expired, and those chosen; none if they are there."""
-        if not self._each and ledger.asked_with(key, self._count, self._allowed):
+        if not self._each and ledger.asked_with(key, self._count, self._allowed, self._start):
             return []
         expired = ledger.expiring(now())
         if self._made is not None and not expired and self._stands(ledger, *self._made):
             made = enumerate(self._made[2], ledger.number)
             return [event | {"seen": self._made[1], "trial": number} for number, event in made]
         gone, at = [event["trial"] for event in expired], now()
-        chosen = self._chosen(moment(ledger, self._replica.deciding(at), gone, self._allowed), key)
+        chosen = self._chosen(moment(ledger, self._replica.deciding(at), gone, self._allowed, self._start), key)
         if ledger.recipe.in_real_time:  # what is believed depends on it, so that it is replayed as of this moment
             chosen = [event | {"at": at} for event in chosen]
         self._made = None if expired else (ledger.moves, ledger.sequence, chosen)
@@ -213,6 +214,7 @@ class Asking:
                 raise self._too_many(k, once=once)
             arm = at.choose()
             apart: Data = {"apart": k} if k and not once and not self._repeats else {}
+            apart |= {"from": self._start} if self._start is not None and not k else {}
             events.append({"event": "asked", "trial": at.trial, "arm": arm, **apart, **common})
             at = at.next(arm, repeat=self._repeats and not once)
         for event, more in zip(events, self._each or [{"key": key}], strict=False):

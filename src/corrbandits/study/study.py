@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Self, final, overload
 
 from corrbandits._core import checks
 from corrbandits.belief import Belief
+from corrbandits.moves import Moves
 from corrbandits.policies import Policy
 from corrbandits.study import batch, untold
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.batch import Advanced, Observed, Told
-from corrbandits.study.choosing import Explanation, allowed_arms, checked, explained, moment_of
+from corrbandits.study.choosing import allowed_arms, checked, moment_of
 from corrbandits.study.events import written
+from corrbandits.study.explaining import Explanation, explained
 from corrbandits.study.journal import JournalProtocol
 from corrbandits.study.measured import When, measured_at
 from corrbandits.study.places import Where, journal_at, kept, number_of
@@ -81,6 +83,7 @@ class Study(Reading):
         repeat: bool = True,
         timeout: float | None = None,
         unit: str | None = None,
+        moves: Moves | None = None,
         by: str | None = None,
     ) -> Study:
         """Begin a study in a database (a file, `sqlite:///survey.db`, or `postgresql://user@host/name`) or a journal.
@@ -91,11 +94,13 @@ class Study(Reading):
         the rule goes on taking the best arm.
         `goal="min"` is for rewards that should be small, `repeat=False` for arms that can be tried once only. A trial
         that has no reward after `timeout` seconds expires at the next `ask`; its reward is still taken, once.
-        `unit` is that of the rewards, which is shown; `by` is who makes the events of this study from here.
+        `moves` is what it costs to go from arm to arm, such as `Moves(per_move=3.0, per_distance=0.1)`, in the unit of
+        rewards: then `ask` weighs it (`Travelling`). `unit` is that of the rewards, which is shown; `by` is who makes
+        the events of this study from here.
         """
         settings = untold.settled(
             prior=prior, policy=policy, rounds=rounds, arms=arms, seed=seed, goal=goal, repeat=repeat, timeout=timeout,
-            unit=unit,
+            unit=unit, moves=moves,
         )  # fmt: skip
         signature = {} if (by := _maker(by)) is None else {"by": by}
         return cls._enrolled(url, name, [written(settings.event() | {"at": now()} | signature)], by)
@@ -156,24 +161,48 @@ class Study(Reading):
             return cls(journal, name, journal.enrol(name, bodies), owned=owned, by=by)
 
     @overload
-    def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trial: ...
-    @overload
-    def ask(self, n: int, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trials: ...
     def ask(
-        self, n: int | None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None
+        self,
+        n: None = None,
+        *,
+        allowed: Any = None,
+        repeats: bool = False,
+        start: int | str | None = None,
+        key: str | None = None,
+    ) -> Trial: ...
+    @overload
+    def ask(
+        self,
+        n: int,
+        *,
+        allowed: Any = None,
+        repeats: bool = False,
+        start: int | str | None = None,
+        key: str | None = None,
+    ) -> Trials: ...
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        allowed: Any = None,
+        repeats: bool = False,
+        start: int | str | None = None,
+        key: str | None = None,
     ) -> Trial | Trials:
         """Return what to try next; with `n`, a list of so many trials that take each other into account.
 
         They are of different arms, unless `repeats` lets the rule take one again. `allowed` are the arms within reach
-        today: indices, names, or true and false per arm. The same call with the same `key` returns the same trials;
-        without one, every call asks for new ones.
+        today: indices, names, or true and false per arm. Where moves cost something, `start` is the arm where those who
+        measure are, if it is not the one last asked for; several trials are in the order to walk. The same call with
+        the same `key` returns the same trials; without one, every call asks for new ones.
         """
         count, own = 1 if n is None else checks.integer("n", n, least=1), key_of(key)
         repeats = checks.flag("repeats", repeats)
         with naming(own), Turn(self._replica.journal, self._replica.study) as turn:
             with self._replica.lock:
                 within = None if allowed is None else allowed_arms(allowed, self._replica.current().arms)
-                asking = Asking(self._replica, count, within, repeats=repeats, by=self.by)
+                at = None if start is None else self._replica.ledger.arms.index(start)
+                asking = Asking(self._replica, count, within, repeats=repeats, by=self.by, start=at)
             trials = None
             while trials is None:
                 turn.wait()

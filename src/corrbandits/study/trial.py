@@ -37,6 +37,7 @@ class Entry:
     seen: int = 0  # the choice was made from the events up to this one, and those asked since
     allowed: tuple[int, ...] | None = None
     apart: int = 0  # so many trials just before it are of the same `ask`, and it had to be of another arm than these
+    start: int | None = None  # where those who measure were, if that was said
     carried: bool = False  # chosen in the study that this one is a copy of
     asked_by: str | None = None  # who asked for it, if that is known
     told_by: str | None = None  # who told the reward that counts, or took it back

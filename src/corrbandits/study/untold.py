@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from corrbandits.belief import Belief, Vague
-from corrbandits.policies import Policy, recommend
+from corrbandits.moves import Moves
+from corrbandits.policies import IndexPolicy, Policy, Travelling, recommend
 from corrbandits.study.arms import Arms
 from corrbandits.study.extend import placed
 from corrbandits.study.recipe import Recipe
@@ -23,6 +25,7 @@ def settled(
     repeat: bool = True,
     timeout: float | None = None,
     unit: str | None = None,
+    moves: Moves | None = None,
 ) -> Settings:
     """Return what a study is created with, from what `Study.create` is given.
 
@@ -32,7 +35,29 @@ def settled(
     refuse_other_types(prior, policy)
     prior = prior_of(arms) if prior is None else prior
     known, rule = placed(Arms.of(arms, prior.arms), prior), policy_for(prior, policy, rounds)
+    if moves is not None:
+        rule = minding(rule, moves, known)
     return Settings(Recipe.of(prior), rule, known, seed, goal, repeat, timeout, unit)
+
+
+def minding(policy: Policy, moves: Moves, arms: Arms) -> Policy:
+    """Return a policy that minds what moves cost between arms; on latitude and longitude, distances are in km.
+
+    >>> from corrbandits import Gittins
+    >>> minding(Gittins(40), Moves(per_move=3.0), Arms.of(["brook", "hill"]))
+    Travelling(rule=Gittins(horizon=40), moves=Moves(per_move=3), horizon=40)
+    """
+    if not isinstance(moves, Moves):
+        raise TypeError(f"moves must say what they cost, such as Moves(per_move=2.0), got {moves!r:.60}.")
+    if not isinstance(policy, IndexPolicy):
+        raise TypeError(
+            f"what moves cost is weighed against the index of a rule, but {type(policy).__name__} has none. Take one "
+            "that has, such as Gittins or UCL, or leave the cost of moves out."
+        )
+    on_globe = "latitude" in arms.axes and moves.distance == "euclidean"
+    paid = replace(moves, distance="great_circle") if on_globe else moves
+    paid.row(0, arms.count, arms.coordinates)  # refuses what does not fit
+    return Travelling(policy, paid, getattr(policy, "horizon", None))
 
 
 def prior_of(arms: Any) -> Belief:

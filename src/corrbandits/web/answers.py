@@ -13,7 +13,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits.study.arms import checked_name
-from corrbandits.study.choosing import Alternative, Explanation
+from corrbandits.study.explaining import Alternative, Explanation
 from corrbandits.study.measured import When, measured_at
 from corrbandits.study.trial import Trial
 
@@ -116,7 +116,7 @@ def explanation_of(data: Data) -> Explanation:
     unknown = None if data["rank"] is None else math.inf if data["goal"] == "max" else -math.inf
     chosen, second = (alternative_of(data[name], unknown) for name in ("chosen", "runner_up"))
     assert chosen is not None
-    return Explanation(chosen=chosen, runner_up=second, open=tuple(data["open"]), **rest)
+    return Explanation(chosen=chosen, runner_up=second, open=tuple(data["open"]), way=data.get("way"), **rest)
 
 
 def best_of(data: Data) -> Best:

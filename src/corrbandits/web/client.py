@@ -32,7 +32,7 @@ from corrbandits.web.transport import Transport, parted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from corrbandits.study.choosing import Explanation
+    from corrbandits.study.explaining import Explanation
     from corrbandits.study.report.inference import Best
 
 API = "/api/v1"
@@ -120,14 +120,38 @@ class Client:
         return tuple(one["name"] for one in found["studies"])
 
     @overload
-    def ask(self, n: None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trial: ...
-    @overload
-    def ask(self, n: int, *, allowed: Any = None, repeats: bool = False, key: str | None = None) -> Trials: ...
     def ask(
-        self, n: int | None = None, *, allowed: Any = None, repeats: bool = False, key: str | None = None
+        self,
+        n: None = None,
+        *,
+        allowed: Any = None,
+        repeats: bool = False,
+        start: int | str | None = None,
+        key: str | None = None,
+    ) -> Trial: ...
+    @overload
+    def ask(
+        self,
+        n: int,
+        *,
+        allowed: Any = None,
+        repeats: bool = False,
+        start: int | str | None = None,
+        key: str | None = None,
+    ) -> Trials: ...
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        allowed: Any = None,
+        repeats: bool = False,
+        start: int | str | None = None,
+        key: str | None = None,
     ) -> Trial | Trials:
         """Return what to try next; with `n`, a list of so many trials that take each other into account."""
         data: dict[str, Any] = {"n": n, "repeats": repeats}
+        if start is not None:
+            data["start"] = start if isinstance(start, str) else int(start)
         if allowed is not None:
             data["allowed"] = allowed_of(allowed)
         found = self._transport.post(f"{self._path}/ask", data, key_of(key))

@@ -14,6 +14,7 @@ from corrbandits import (
     UCL,
     BayesUCB,
     BernoulliBandit,
+    Blocked,
     Correlated,
     CorrelatedUCL,
     EpsilonGreedy,
@@ -45,6 +46,13 @@ POLICIES = {
     "UCB1": UCB1(),
     "epsilon": EpsilonGreedy(0.2),
     "uniform": Uniform(),
+    "blocked": Blocked(UCL(a=2.0)),
+    "blocked, printed": Blocked(CorrelatedUCL(a=2.0, nu=0.5), length=4),
+    "blocked draws": Blocked(Thompson(), length=3),
+    "blocked gradient": Blocked(KnowledgeGradient(horizon=150)),
+    "blocked at random": Blocked(EpsilonGreedy(0.2), length=5),
+    "blocked averages": Blocked(UCB1()),
+    "blocked twice": Blocked(Blocked(UCL(a=2.0), length=6), length=4),
 }
 
 

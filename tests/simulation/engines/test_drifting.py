@@ -44,11 +44,12 @@ def drifting(kind, scale=20.0):
 
 @pytest.mark.parametrize("name", priors())
 @pytest.mark.parametrize("scale", [1e-3, 3.0, 2000.0, np.inf])
-def test_every_state_of_a_history_equals_the_reference(name, scale):
+@pytest.mark.parametrize("streaks", [True, False])
+def test_every_state_of_a_history_equals_the_reference(name, scale, streaks):
     belief = cb.Drifting(prior=priors()[name], scale=scale)
     rows, printed = (drifting_state(belief, np.inf, printed=one) for one in (False, True))
-    rng, row = np.random.default_rng(1), np.empty(belief.arms)
-    for t in range(1, 60):
+    rng, arm = np.random.default_rng(1), 0
+    for t in range(1, 80):
         belief = belief.after(t)
         update.relax_joint(rows)
         update.relax_printed(printed)
@@ -56,8 +57,11 @@ def test_every_state_of_a_history_equals_the_reference(name, scale):
         for state in (rows, printed):
             np.testing.assert_allclose(state.mu, belief.mean, rtol=1e-10, atol=1e-10)
             np.testing.assert_allclose(state.d, belief.variance, rtol=1e-10, atol=1e-12)
-        arm, reward = int(rng.integers(belief.arms)), float(rng.normal(5, 4))
-        update.row_drifting(rows, arm, row)
+        arm = arm if streaks and rng.random() < 0.7 else int(rng.integers(belief.arms))
+        reward = float(rng.normal(5, 4))
+        if arm != rows.memory["arm"]:
+            update.start_drifting(rows, arm)
+        row = rows.memory["a"] * rows.h + rows.memory["b"] * rows.S0[arm]
         np.testing.assert_allclose(row, belief.covariance_with(arm), rtol=1e-10, atol=1e-11)
         update.observe_drifting(rows, arm, reward, belief.noise_variance[arm])
         update.observe_printed(printed, arm, reward, belief.noise_variance[arm])

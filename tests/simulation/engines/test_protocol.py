@@ -8,6 +8,7 @@ from corrbandits import simulate
 from corrbandits.policies import RULES
 from corrbandits.simulation.engines import ENGINES, Engine, Runs, engine_for
 from corrbandits.simulation.engines.compiled.loops import LOOPS
+from tests.support.rules import rule_called
 
 WHERE = cb.landscapes.grid(2, 3)
 BANDITS = {
@@ -19,8 +20,7 @@ BELIEFS = {
     "flat": cb.Independent(noise_variance=1.0, arms=6),
     "joint": cb.Correlated(kernel=4 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=1.0),
 }
-ARGUMENTS = {"BayesUCB": {"horizon": 90, "c": 1.0}, "KnowledgeGradient": {"horizon": 90}}
-POLICIES = {name: rule(**ARGUMENTS.get(name, {})) for name, rule in RULES.items()}
+POLICIES = {name: rule_called(name, horizon=90) for name in RULES}
 TIMES = np.array([1, 7, 40, 90])
 
 

@@ -52,4 +52,4 @@ class Discounted(ChangingBelief):
         moved._counted = frozen(share * self.discounted_counts)
         moved._summed = frozen(share * (self._summed + self._now.sums))
         prior: Any = self._prior
-        return moved._follow(prior.weighed(moved._counted, moved._summed))
+        return moved._follow(prior.prior_after(moved._counted, moved._summed))

@@ -99,8 +99,8 @@ class Drifting(ChangingBelief, MixedBelief):
 
     @property
     def mixed(self) -> bool:
-        """Whether there are several scales."""
-        return self.scales.size > 1
+        """True: each scale is a component, if only one."""
+        return True
 
     @property
     def part_locations(self) -> Array:
@@ -118,6 +118,17 @@ class Drifting(ChangingBelief, MixedBelief):
         with np.errstate(divide="ignore"):
             return np.asarray(self.noise_variance / np.square(self.part_deviations))
 
+    @property
+    def part_lasting(self) -> Array:
+        """For how many decisions what is seen tells of an arm, under each scale, at the pace so far; inf if for ever.
+
+        >>> prior = Independent(variance=1.0, noise_variance=1.0, arms=2)
+        >>> belief = Drifting(prior=prior, scale=30.0).observe(0, 4.0).after(4).observe(0, 3.0)
+        >>> belief.part_lasting          # rewards come every three steps of time
+        array([10.])
+        """
+        return np.asarray(self._log.pace() * self.scales)
+
     def learnt(self) -> LearntScale:
         """Return what was learnt of the scale.
 
@@ -128,7 +139,7 @@ class Drifting(ChangingBelief, MixedBelief):
         >>> belief.learnt().median < 20
         True
         """
-        if not self.mixed:
+        if self.scales.size == 1:
             return LearntScale(*3 * self.scales.tolist())
         return LearntScale(*(_quantile(self.scales[:-1], self.weights, share) for share in (0.5, 0.05, 0.95)))
 

@@ -60,6 +60,15 @@ class Log:
         longer._size = self._size + len(more)
         return longer  # type: ignore[no-any-return]
 
+    def pace(self) -> float:
+        """Return how many entries there are per unit of time; 1 before there are two at different times.
+
+        >>> Log([(1.0, 0, 1, 5.0), (3.0, 0, 1, 6.0), (5.0, 1, 1, 2.0)]).pace()
+        0.5
+        """
+        apart = self[self._size - 1][0] - self[0][0] if self._size else 0.0
+        return (self._size - 1) / apart if apart > 0 else 1.0
+
     def merged(self, other: Log) -> Log:
         """Return the log of both, in the order of time."""
         return Log(heapq.merge(self, other, key=itemgetter(0)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,6 +39,7 @@ from corrbandits.cli.study.parsing import (
 from corrbandits.cli.study.parsing import parameters as parsed_parameters
 from corrbandits.cli.study.printing import document, say, say_created
 from corrbandits.kernels import KERNELS
+from corrbandits.moves import Moves
 
 RANGE = "NUMBER|RANGE"
 
@@ -73,6 +74,12 @@ def create(
     drift: Drift = None,
     policy: Annotated[str | None, typer.Option(help="The rule that chooses, such as Thompson.")] = None,
     parameters: Parameters = None,
+    move_cost: Annotated[
+        str | None, typer.Option(help="What a move to another arm costs, in rewards.", metavar="NUMBER")
+    ] = None,
+    move_cost_per: Annotated[
+        str | None, typer.Option(help="What it costs per unit of distance, or km.", metavar="NUMBER")
+    ] = None,
     goal: Annotated[Goal, typer.Option(help="Whether rewards should be large or small.")] = Goal.max,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all randomness.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="No arm may be tried twice.")] = False,
@@ -142,8 +149,19 @@ def create(
         goal=goal.value,
         repeat=not once,
         timeout=limit,
+        moves=_moves(move_cost, move_cost_per),
     ) as study:
         say_created(study.snapshot(), [option_names(remark) for remark in plan.remarks], as_json=as_json)
+
+
+def _moves(per_move: str | None, per_distance: str | None) -> Moves | None:
+    """Return what moves cost, if that was said."""
+    given: dict[str, Any] = {
+        "per_move": number_or_none("--move-cost", per_move),
+        "per_distance": number_or_none("--move-cost-per", per_distance),
+    }
+    said = {name: value for name, value in given.items() if value is not None}
+    return Moves(**said) if said else None
 
 
 def _refuse_given(options: dict[str, str | None], what: str, got: str) -> None:

@@ -27,6 +27,10 @@ def ask(
         list[str] | None,
         typer.Option("--except", help="An arm out of reach, again for each; or @FILE.", metavar="ARM"),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", help="Where you are, if moves cost; else the last arm asked for.", metavar="ARM"),
+    ] = None,
     csv: Annotated[Path | None, typer.Option(help="Write them to a file, for tell --from.", metavar="FILE")] = None,
     replace: Replace = False,
     repeats: Annotated[bool, typer.Option("--repeats", help="Of those at once, some may be of the same arm.")] = False,
@@ -42,7 +46,7 @@ def ask(
         refuse_place(csv, replace=replace)
     with opened(db, name) as study:
         within = _within_reach(study, allowed, excepted)
-        trials = study.ask(1 if count is None else count, allowed=within, repeats=repeats, key=key)
+        trials = study.ask(1 if count is None else count, allowed=within, repeats=repeats, start=start, key=key)
         now = study.snapshot()
     if as_json:
         from corrbandits.study.report import data

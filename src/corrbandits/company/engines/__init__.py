@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from corrbandits.company.engines.compiled import Compiled
+from corrbandits.company.engines.compiled import TeamCompiled
 from corrbandits.company.engines.protocol import TeamEngine, TeamRuns
-from corrbandits.company.engines.reference import Reference
+from corrbandits.company.engines.reference import TeamReference
 from corrbandits.simulation.engines import chosen
 
-ENGINES: dict[str, TeamEngine] = {engine.name: engine for engine in (Compiled(), Reference())}
+ENGINES: dict[str, TeamEngine] = {engine.name: engine for engine in (TeamCompiled(), TeamReference())}
 """Every engine of teams by name, in the order in which engine="auto" tries them; the last plays anything."""
 
 

@@ -18,7 +18,7 @@ NUMBERS = 20_000
 
 
 @final
-class Reference(TeamEngine):
+class TeamReference(TeamEngine):
     """Plays every team."""
 
     name = "reference"

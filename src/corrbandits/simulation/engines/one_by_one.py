@@ -12,6 +12,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
 from corrbandits.environments import Environment
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
+from corrbandits.simulation.engines.walking import Walk
 
 BLOCK = 1 << 14
 """A summary is made of blocks of at most this many decisions, which stay in the processor's cache."""
@@ -60,15 +61,18 @@ def _in_full(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, adv
         run.advance(noise, into["arms"][first:last], into["rewards"][first:last])
         advanced(last - first)
     into["counts"][:] = np.bincount(into["arms"], minlength=runs.environment.arms)
+    if runs.moves is not None:
+        into["moves"][:], into["move_cost"][:] = Walk(runs.moves, runs.environment.coordinates).along(into["arms"])
     if "regret" in into:
         _losses(runs.environment, into["arms"], 0, into["regret"])
         np.cumsum(into["regret"], out=into["regret"])
 
 
 def _in_summary(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, advanced: Advanced) -> None:
-    """Play a run and record its regret at the chosen times."""
+    """Play a run and record its regret, and its moves if they are asked for, at the chosen times."""
     assert runs.times is not None
     counts, size = into["counts"], min(BLOCK, run.block, runs.horizon)
+    walk = None if runs.moves is None else Walk(runs.moves, runs.environment.coordinates)
     arms: Any = np.empty(size, dtype=np.int32)
     rewards, regret = np.empty(size), np.zeros(size + 1)
     counts[:] = 0
@@ -80,6 +84,9 @@ def _in_summary(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, 
         np.cumsum(regret[: n + 1], out=regret[: n + 1])  # one after the other: the bits of a sum over all times
         _record(runs.times, first, last, regret, into["regret"])
         regret[0] = regret[n]
+        if walk is not None:
+            for name, so_far in zip(("moves", "move_cost"), walk.along(arms[:n]), strict=True):
+                _record(runs.times, first, last, np.append(0, so_far), into[name])
         advanced(n)
 
 
@@ -91,10 +98,10 @@ def _losses(environment: Environment, arms: Integers, done: int, out: Array) -> 
         np.take(environment.gaps, arms, out=out)
 
 
-def _record(times: Integers, first: int, last: int, regret: Array, into: Array) -> None:
-    """Write the regret at those of the times that lie in a block; regret[i] is that after `first` + i decisions."""
+def _record(times: Integers, first: int, last: int, so_far: Array, into: Array) -> None:
+    """Write a sum at those of the times that lie in a block; so_far[i] is that after `first` + i decisions."""
     begun, ended = np.searchsorted(times, (first, last), side="right")
-    into[begun:ended] = regret[times[begun:ended] - first]
+    into[begun:ended] = so_far[times[begun:ended] - first]
 
 
 def _blocks(horizon: int, size: int) -> Iterator[tuple[int, int]]:

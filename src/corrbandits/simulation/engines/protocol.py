@@ -5,6 +5,8 @@
     regret           (n, K)     cumulative regret at the K chosen times, if a summary is; at all T if means change
     counts           (n, N)     how often each arm was taken
     initialisation   (n,)       steps of initialisation
+    moves            (n, K)     moves so far, at the times of the regret or at all T; only if moves are asked for
+    move_cost        (n, K)     and what they cost (`engines.walking.Walk` counts both)
 
 n is the number of runs in a batch, T the horizon, N the number of arms. Run k draws from
 `SeedSequence(seed, spawn_key=(k,))`, with one stream for the environment and one for the policy, so it is the same
@@ -23,6 +25,7 @@ import numpy as np
 from corrbandits._core.checks import Integers
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
+from corrbandits.moves import Moves
 from corrbandits.policies import Policy
 
 Recorded = dict[str, Any]
@@ -65,6 +68,9 @@ class Runs:
     times: Integers | None = None
     """When the regret is recorded; None if every decision is."""
 
+    moves: Moves | None = None
+    """What moves cost, if they are to be recorded."""
+
     def __len__(self) -> int:
         return self.last - self.first
 
@@ -80,6 +86,9 @@ class Runs:
             "counts": np.zeros((*shape, self.environment.arms), dtype=np.int64),
             "initialisation": np.zeros(shape, dtype=np.int64),
         }
+        if self.moves is not None:
+            recorded = (*shape, self.horizon if self.times is None else self.times.size)
+            always |= {"moves": np.zeros(recorded, dtype=np.int64), "move_cost": np.zeros(recorded)}
         if self.times is not None:
             return {"regret": np.empty((*shape, self.times.size)), **always}
         arms = np.empty((*shape, self.horizon), dtype=np.int32)

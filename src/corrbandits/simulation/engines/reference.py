@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits.belief import Belief
 from corrbandits.environments import reward_at
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
@@ -37,6 +38,8 @@ class ReferenceRun(Run):
     def __init__(self, runs: Runs, rng: np.random.Generator) -> None:
         self._policy, self._belief, self._environment, self._rng = runs.policy, runs.belief, runs.environment, rng
         self._done = self.initialisation = 0
+        self._ahead: list[int] = []  # the arms that the policy has planned, the next at the end
+        self._last: int | None = None
         self.block = NUMBERS // runs.belief.arms + 1
 
     def advance(self, noise: Array, arms: Integers, rewards: Array) -> None:
@@ -46,12 +49,21 @@ class ReferenceRun(Run):
             t = self._done + i + 1
             belief = belief.after(t)
             self.initialisation += bool(policy.pending(belief).any())
-            arm = policy.choose(belief, t, rng=self._rng)
+            arm = self._next(belief, t)
             reward = reward_at(self._environment, arm, eps, t)
             belief = belief.observe(arm, reward)
             arms[i], rewards[i] = arm, reward
         self._belief = belief
         self._done += noise.size
+
+    def _next(self, belief: Belief, t: int) -> int:
+        """Return the next arm of the plan; make another if it is done."""
+        if not self._ahead:
+            self._ahead = [*reversed(self._policy.plan(belief, t, rng=self._rng, last=self._last))]
+            if not self._ahead:
+                raise ValueError(f"a plan must name an arm at least, but that of {self._policy!r:.60} is empty.")
+        self._last = self._ahead.pop()
+        return self._last
 
     def finish(self) -> None:
         """Do nothing: the belief has refused it."""

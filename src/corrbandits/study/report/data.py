@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from corrbandits.study.choosing import Explanation
+    from corrbandits.study.explaining import Explanation
     from corrbandits.study.report.inference import Stopping
     from corrbandits.study.snapshot import Snapshot
     from corrbandits.study.trial import Trial
@@ -64,7 +64,8 @@ def stopping(snapshot: Snapshot, found: Stopping) -> Data:
 
 def explanation(name: str, found: Explanation) -> Data:
     """Return why an arm was chosen."""
-    return {"study": name, **asdict(found)}
+    data: Data = {"study": name, **asdict(found)}
+    return data if found.way is not None else {key: value for key, value in data.items() if key != "way"}
 
 
 def history(snapshot: Snapshot) -> list[Data]:

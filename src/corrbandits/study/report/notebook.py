@@ -12,7 +12,7 @@ from corrbandits._shell.numbers import counted, number
 from corrbandits.study.report.lattice import across_and_up, shrink
 
 if TYPE_CHECKING:
-    from corrbandits.study.choosing import Explanation
+    from corrbandits.study.explaining import Explanation
     from corrbandits.study.report.inference import Best
     from corrbandits.study.snapshot import Snapshot
 

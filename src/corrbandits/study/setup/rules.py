@@ -8,7 +8,7 @@ from typing import Any
 
 from corrbandits._shell.texts import near
 from corrbandits.kernels import KERNELS, Kernel
-from corrbandits.policies import RULES, Policy
+from corrbandits.policies import RULES, Policy, Wrapper
 
 DISTANCES = ("euclidean", "cityblock", "great_circle", "chordal")
 
@@ -49,21 +49,45 @@ def not_on_the_globe(distance: str, axes: Sequence[str]) -> ValueError:
 
 
 def policy_called(name: str, given: Mapping[str, float | bool], rounds: int | None = None) -> Policy:
-    """Return the policy of this name with these parameters; a horizon that is not among them is `rounds`."""
-    kind: Any = RULES[known_name("`policy`", name, RULES)]
+    """Return the policy of this name with these parameters; a horizon that is not among them is `rounds`.
+
+    A rule within another is in brackets, and a parameter is that of the outermost rule which has it.
+
+    >>> policy_called("Softmax(Gittins)", {"temperature": 0.5}, rounds=40)
+    Softmax(rule=Gittins(horizon=40), temperature=0.5)
+    """
+    outer, bracket, within = name.partition("(")
+    kind: Any = RULES[known_name("`policy`", outer.strip(), RULES)]
     fields = {field.name: field for field in dataclasses.fields(kind)}
+    _refuse_brackets(kind.__name__, name, bracket, within, needed="rule" in fields)
     values: dict[str, Any] = {"horizon": rounds} if "horizon" in fields and rounds is not None else {}
-    for key, value in given.items():
-        if key not in fields:
-            known = ", ".join(fields) or "none"
-            raise ValueError(f"`set` must name a parameter of {kind.__name__} ({known}), got {key!r:.60}.")
-        values[key] = _parameter(key, value, str(fields[key].type))
-    for field in fields.values():
-        if field.default is dataclasses.MISSING and field.name not in values:
-            other = ", or `rounds`" if field.name == "horizon" else ""
-            raise ValueError(f"{kind.__name__} needs `set` {field.name}=...{other}, got none. Add it.")
+    others = {key: value for key, value in given.items() if key not in fields or key == "rule"}
+    if bracket:
+        values["rule"] = policy_called(within.strip().removesuffix(")"), others, rounds)
+    elif others:
+        known = ", ".join(fields) or "none"
+        raise ValueError(f"`set` must name a parameter of {kind.__name__} ({known}), got {next(iter(others))!r:.60}.")
+    values |= {key: _parameter(key, value, str(fields[key].type)) for key, value in given.items() if key not in others}
+    _refuse_missing(kind.__name__, fields, values)
     made: Policy = kind(**values)
     return made
+
+
+def _refuse_brackets(kind: str, name: str, bracket: str, within: str, *, needed: bool) -> None:
+    """Refuse a rule that needs another within it and has none, one that has one and takes none, and lone brackets."""
+    if needed and not bracket:
+        raise ValueError(f"{kind} goes around another rule, got none. Name it in brackets: `policy` '{kind}(Gittins)'.")
+    if bracket and (not needed or not within.strip().endswith(")")):
+        raise ValueError(f"`policy` must be a rule, or a rule around another such as 'Blocked(UCL)', got {name!r:.60}.")
+
+
+def _refuse_missing(kind: str, fields: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    for field in fields.values():
+        if field.default is dataclasses.MISSING and field.name not in values:
+            if str(field.type) == "Any":
+                raise ValueError(f"{kind} needs a {field.name}, which only Python and experiment files can give.")
+            other = ", or `rounds`" if field.name == "horizon" else ""
+            raise ValueError(f"{kind} needs `set` {field.name}=...{other}, got none. Add it.")
 
 
 def with_rounds(policy: Policy, rounds: int) -> Policy:
@@ -73,14 +97,25 @@ def with_rounds(policy: Policy, rounds: int) -> Policy:
     >>> with_rounds(Gittins(40), 80)
     Gittins(horizon=80)
     """
-    made: Any = policy
-    if not any(field.name == "horizon" for field in dataclasses.fields(made)):
+    changes = _horizons(policy, rounds)
+    if not changes:
         raise ValueError(
             f"`rounds` is for a rule with a horizon, such as Gittins, but the study's is {type(policy).__name__}. "
             "Leave it out, or name another by `policy`."
         )
-    changed: Policy = dataclasses.replace(made, horizon=rounds)
+    made: Any = policy
+    changed: Policy = dataclasses.replace(made, **changes)
     return changed
+
+
+def _horizons(policy: Any, rounds: int) -> dict[str, Any]:
+    """Return what changes in a rule that minds how many rewards there will be, or has such a rule within."""
+    changes: dict[str, Any] = {}
+    if any(field.name == "horizon" for field in dataclasses.fields(policy)):
+        changes["horizon"] = rounds
+    if isinstance(policy, Wrapper) and _horizons(policy.rule, rounds):
+        changes["rule"] = with_rounds(policy.rule, rounds)
+    return changes
 
 
 def _parameter(name: str, value: float | bool, kind: str) -> bool | int | float:

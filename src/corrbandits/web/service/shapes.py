@@ -58,11 +58,12 @@ class Taken(BaseModel):
 
 
 class Asking(Taken):
-    """How many trials, among which arms; `why` to be told the reason, `near` to have them in an order to walk."""
+    """How many trials, among which arms, from which; `why` for the reason, `near` to have them in an order to walk."""
 
     n: Annotated[Whole, Field(ge=1, le=MOST_AT_ONCE)] | None = None
     allowed: Annotated[list[Arm], Field(max_length=100_000)] | None = None
     repeats: Flag = False
+    start: Annotated[Arm, Field(description="where those who measure are, if moves cost something")] | None = None
     near: Annotated[dict[str, Number], Field(description="where the walk begins, by axis")] | None = None
     why: Flag = False
 

@@ -7,7 +7,7 @@
     hears        (C, M)      whose rewards each belief sees
     counts, sums (M, N)      what each player estimates, in consensus (`sharing`)
 
-    engine       `Compiled` plays teams of limit rules and of UCB1; for each block of steps it calls one loop
+    engine       `TeamCompiled` plays teams of limit rules and of UCB1; for each block of steps it calls one loop
     single       players who neither hear nor meet each other: single runs, of any rule that is compiled
     loops        players who see rewards: heard_apart, heard_averages, heard_joint
     estimates    players who average estimates: estimated_apart, estimated_averages, estimated_joint
@@ -16,6 +16,6 @@
 How a reward changes a belief is written in `corrbandits.simulation.engines.compiled`, for one player and for many.
 """
 
-from corrbandits.company.engines.compiled.engine import Compiled
+from corrbandits.company.engines.compiled.engine import TeamCompiled
 
-__all__ = ["Compiled"]
+__all__ = ["TeamCompiled"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -17,40 +17,29 @@ from corrbandits.company.engines.protocol import Streams, TeamEngine, TeamRun, T
 from corrbandits.company.sharing import circles, hearing
 from corrbandits.company.team import Team
 from corrbandits.environments import BernoulliBandit
-from corrbandits.policies import GPUCB, UCB1, UCL, BayesUCB, CorrelatedUCL, Greedy, Policy
+from corrbandits.policies import UCB1, CorrelatedUCL, IndexPolicy, LimitPolicy, Policy
 from corrbandits.simulation.engines.compiled.engine import schedule
 
-LIMITS = (UCL, CorrelatedUCL, BayesUCB, GPUCB, Greedy)
-"""The rules that take the arm of largest mean and so many deviations."""
+FINEST = 1e10
+"""If arms x prior variance / noise x the rewards there may be exceeds this, a difference keeps too few digits."""
 
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""
 
 
 @final
-class Compiled(TeamEngine):
+class TeamCompiled(TeamEngine):
     """Plays teams of limit rules, or of UCB1, on `Independent` or `Correlated` beliefs, and strangers of any rule."""
 
     name = "compiled"
 
     def refuses(self, runs: TeamRuns) -> str:
         """Return which part of a team has no compiled form."""
-        team, pairs = runs.team, dict.fromkeys(runs.team.players)
+        team, pairs = runs.team, different(runs.team.players)
         alone = next(filter(None, (why_not_alone(runs, *pair) for pair in pairs)), "")
         if alone or strangers(team):
             return alone
-        if team.assignment not in ("own", "turns"):
-            return f"its arms are assigned in the way {team.assignment!r}"
-        if len({type(belief) for _, belief in team.players}) > 1:
-            return "its players have beliefs of different kinds"
-        kinds = {type(policy) for policy, _ in team.players}
-        if not kinds <= {*LIMITS, UCB1} or (UCB1 in kinds and len(kinds) > 1):
-            return f"its rules are not all of {', '.join(rule.__name__ for rule in LIMITS)}, or all UCB1"
-        if UCB1 in kinds and not isinstance(team.players[0][1], Independent):
-            return "UCB1 is compiled for teams on independent arms"
-        if len({_factored(policy) for policy, _ in team.players}) > 1:
-            return "some of its rules have the factor of the printed index and some have not"
-        return ""
+        return _other_problem(runs, pairs) or _other_rules(team)
 
     def begin(self, runs: TeamRuns, drawn: Streams) -> TeamRun:
         """Return a run on private copies of the beliefs' arrays."""
@@ -100,6 +89,54 @@ class CompiledRun(TeamRun):
 
 Loop = Callable[[Any, Array, Array, np.random.Generator], None]
 """Goes on with a run: to be called with a table of steps, widths, doubts, and who wins where players meet."""
+
+
+def different(players: Sequence[tuple[Policy, Belief]]) -> list[tuple[Policy, Belief]]:
+    """Return the pairs of policy and belief, each object once."""
+    return list({(id(policy), id(belief)): (policy, belief) for policy, belief in players}.values())
+
+
+def _other_problem(runs: TeamRuns, pairs: list[tuple[Policy, Belief]]) -> str:
+    """Return which of rewards, beliefs and assignment no loop knows, or ""."""
+    team, beliefs = runs.team, [belief for _, belief in pairs]
+    if runs.environment.changes:
+        return "the mean rewards change with time"
+    if other := [belief for belief in beliefs if not isinstance(belief, (Independent, Correlated))]:
+        return f"the belief is a {type(other[0]).__name__}"
+    if len({type(belief) for belief in beliefs}) > 1:
+        return "its players have beliefs of different kinds"
+    if team.assignment not in ("own", "turns"):
+        return f"its arms are assigned in the way {team.assignment!r}"
+    if team.sharing == "consensus" and any(_too_fine(runs, belief) for belief in beliefs):
+        return "the noise is so small beside the prior that estimates of correlated arms would lose their digits"
+    return ""
+
+
+def _other_rules(team: Team) -> str:
+    """Return why no loop knows the rules of a team, or ""."""
+    policies = [policy for policy, _ in team.players]
+    averages = all(isinstance(policy, UCB1) for policy in policies)
+    if not averages and not all(map(_is_limit, policies)):
+        return "its rules are not all UCB1, nor all limits of the mean and so many deviations, such as UCL"
+    if averages and not isinstance(team.players[0][1], Independent):
+        return "UCB1 is compiled for teams on independent arms"
+    if len(set(map(_factored, policies))) > 1:
+        return "some of its rules have the factor of the printed index and some have not"
+    return ""
+
+
+def _too_fine(runs: TeamRuns, belief: Belief) -> bool:
+    """Return whether S0 - V'V could be left with too few digits of a variance."""
+    if not isinstance(belief, Correlated):
+        return False
+    most = float((belief.variance / belief.noise_variance).max())
+    return belief.arms * most * len(runs.team) * runs.horizon > FINEST
+
+
+def _is_limit(policy: Policy) -> bool:
+    """Return whether a rule takes the arm of largest limit, the lowest of exact equals."""
+    plain = type(policy)._choose is IndexPolicy._choose
+    return isinstance(policy, LimitPolicy) and plain and not policy.ordered
 
 
 def _factored(policy: Policy) -> bool:
@@ -193,9 +230,9 @@ def _estimated(team: Team) -> tuple[Loop, list[Array]]:
     if not isinstance(priors[0], Correlated):
         averages = isinstance(policy, UCB1)
         return lambda table, widths, f, rng: estimates.estimated_apart(e, averages, f, table, widths, rng), [e.sums]
-    different = list({id(prior): prior for prior in priors}.values())
-    covariances = np.array([prior.covariance for prior in different if isinstance(prior, Correlated)])
-    which = np.array([[id(one) for one in different].index(id(prior)) for prior in priors])
+    kinds = list({id(prior): prior for prior in priors}.values())
+    covariances = np.array([prior.covariance for prior in kinds if isinstance(prior, Correlated)])
+    which = np.array([[id(one) for one in kinds].index(id(prior)) for prior in priors])
     room = np.zeros((2, n)), np.zeros((2, n, n))
     f = estimates.Factors(covariances, which, room[0][0], room[1][0], room[1][1], room[0][1])
     printed = _factored(policy)

@@ -16,15 +16,16 @@ Who calls whom, from the outside in:
     engine    `Compiled` plays runs. For each it makes the state of the belief and finds the loop of the rule; for each
               block of steps it calls that loop with the noise and the rule's schedule.
     loops     A loop repeats: choose an arm (the initialisation phase first, then the rule), pull it, observe its
-              reward. `LOOPS` says which rule has which loop:
+              reward. In `Blocked` rules the steps say which arms are held. `LOOPS` says which rule has which loop:
                   printed_limits               CorrelatedUCL on correlated arms
                   limits_joint, _apart         UCL, CorrelatedUCL without its factor, BayesUCB, GPUCB, Greedy,
                                                EpsilonGreedy, Uniform
                   draws_joint, _apart          Thompson
                   gains_joint, _apart          KnowledgeGradient
                   averages                     UCB1
-    choose    first_arm -> pending_arm; arm_at_random; largest_limit; draw; largest_gain_joint -> row, gain_of_lines;
-              likely_printed_limit -> find_candidates -> measure, then row for each candidate.
+    given     given_arm -> held_arm, first_arm -> pending_arm.
+    choose    arm_at_random; largest_limit; draw; largest_gain_joint -> row, gain_of_lines; likely_printed_limit ->
+              find_candidates -> measure, then row for each candidate.
     update    pull gives the reward. observe_joint ends the streak of another arm (settle, or defer -> carry), begins
               one of this arm (start) and takes the reward into it (take); printed_limits does the same itself, since
               it needs every w between settle and start. observe_apart changes one arm.

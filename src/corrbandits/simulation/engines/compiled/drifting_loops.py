@@ -32,7 +32,6 @@ from corrbandits.simulation.engines.compiled.cache import compiled, part
 from corrbandits.simulation.engines.compiled.choose import (
     arm_at_random,
     between,
-    first_arm,
     first_index,
     first_limit,
     largest_limit,
@@ -50,6 +49,7 @@ from corrbandits.simulation.engines.compiled.drifting_update import (
     relax_joint,
     relax_printed,
 )
+from corrbandits.simulation.engines.compiled.given import first_arm
 from corrbandits.simulation.engines.compiled.loops import Loop
 from corrbandits.simulation.engines.compiled.state import Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import observe_apart, pull
@@ -173,8 +173,10 @@ def begin_drifting(policy: Policy, belief: Drifting, rng: np.random.Generator) -
     if isinstance(policy, Gittins):
         indices: Any = indices_drifting if joint else indices_drifting_apart
         known, order = table(), ranked(belief)
-        row = np.zeros(known.log_n.size)
-        return state, lambda steps, left: indices(state, steps, left, known.log_m, known.log_n, known.g, row, order)
+        row, lasting = np.zeros(known.log_n.size), max(float(np.round(belief.scales[0])), 1.0)
+        return state, lambda steps, left: indices(
+            state, steps, np.minimum(left, lasting), known.log_m, known.log_n, known.g, row, order
+        )
     limits: Any = limits_drifting if joint else limits_drifting_apart
     order, epsilon = (
         ranked(belief) if policy.ordered else unranked(),

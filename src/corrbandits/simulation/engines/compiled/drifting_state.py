@@ -2,7 +2,8 @@
 
 name       shape          meaning
 S0, d0     (N, N), (N,)   covariance and variances of the prior, about whose mean mu0 the means drift
-A          (N(N-1)/2,)    what is known, below the diagonal: the covariance is S0 - kept A - sum_p age_p G_p' G_p
+A          (N(N-1)/2,)    what is known, below the diagonal: the covariance is S0 - kept A - sum_p age_p G_p' G_p,
+                          less what the streak has made known
 G, age     (W, N), (W,)   rows that wait to be taken into A, and what time has left of each
 phi        ()             exp(-1 / scale): what a step leaves of a deviation, and phi^2 of what is known
 """
@@ -23,6 +24,12 @@ MEMORY = np.dtype(
         ("begun", np.int64),  # 1 once there was a decision
         ("calm", np.int64),  # 1 if no variance can be above its threshold
         ("waiting", np.int64),  # rows in G
+        ("arm", np.int64),  # of the streak, or -1
+        ("a", np.float64),  # the arm's row is a h + b S0_k now
+        ("b", np.float64),
+        ("hh", np.float64),  # what the streak has made known: hh h h' + hu (h S0_k' + S0_k h') + uu S0_k S0_k'
+        ("hu", np.float64),
+        ("uu", np.float64),
         ("kept", np.float64),
         ("phi", np.float64),
         ("share", np.float64),  # phi^2
@@ -39,6 +46,7 @@ class DriftingJoint(NamedTuple):
     A: Array
     G: Array
     age: Array
+    h: Array  # the row of the streak's arm when the streak began
     mu0: Array
     d0: Array
     mu: Array
@@ -99,10 +107,10 @@ def drifting_state(
     pack(prior.covariance, first)
     if printed:
         return DriftingPrinted(S0=first, S=now, g=np.zeros(n), inverse=np.zeros(n), **moments)
-    waiting = {"G": np.zeros((MOST_WAITING, n)), "age": np.zeros(MOST_WAITING)}
+    waiting = {"G": np.zeros((MOST_WAITING, n)), "age": np.zeros(MOST_WAITING), "h": np.zeros(n)}
     return DriftingJoint(S0=prior.covariance, A=first - now, **waiting, **moments)
 
 
 def _memory(scale: float, *, calm: bool) -> Any:
     phi, fresh = math.exp(-1 / scale), -math.expm1(-2 / scale)
-    return record(MEMORY, calm=calm, kept=1.0, phi=phi, share=phi * phi, fresh=fresh)
+    return record(MEMORY, arm=-1, calm=calm, kept=1.0, phi=phi, share=phi * phi, fresh=fresh)

@@ -2,6 +2,10 @@
 
 A step of time takes the means a share closer to mu0, and S to phi^2 S + (1 - phi^2) S0: of S0 - S, what is known, it
 leaves phi^2. So only numbers are multiplied, until so many rows wait that one pass over A serves them all.
+
+While one arm k is taken again and again, its row stays in the span of two: h, what it was at first, and u = S0_k, to
+which time pulls it. A reward shrinks both of its coordinates, and what all rewards of such a streak make known has
+three numbers, and two rows at its end.
 """
 
 from __future__ import annotations
@@ -30,9 +34,15 @@ def relax_joint(b: DriftingJoint) -> None:
     """Let a step of time pass, unless it is the first."""
     relax(b)
     if b.memory.begun:
-        b.memory.kept *= b.memory.share
+        share = b.memory.share
+        b.memory.kept *= share
         for p in range(b.memory.waiting):
-            b.age[p] *= b.memory.share
+            b.age[p] *= share
+        b.memory.hh *= share
+        b.memory.hu *= share
+        b.memory.uu *= share
+        b.memory.a *= share
+        b.memory.b = share * b.memory.b + b.memory.fresh
     b.memory.begun = 1
 
 
@@ -46,17 +56,56 @@ def relax_apart(b: DriftingApart) -> None:
 @part
 def observe_drifting(b: DriftingJoint, k: int, reward: float, noise: float) -> None:
     """Take a reward of arm k into a belief whose rows are read (eq. sherman-morrison)."""
-    if b.memory.waiting == MOST_WAITING:
+    if k != b.memory.arm:
+        start_drifting(b, k)
+    h, u, along_h, along_u = b.h, b.S0[k], b.memory.a, b.memory.b
+    variance = b.d[k]
+    total = noise + variance
+    gain, over = (reward - b.mu[k]) / total, 1.0 / total
+    for j in range(h.size):
+        v = along_h * h[j] + along_u * u[j]
+        b.mu[j] += v * gain
+        rest = b.d[j] - v * v * over
+        b.d[j] = rest if rest > 0.0 else 0.0
+    b.d[k] = noise * (variance / total)
+    b.memory.hh += along_h * along_h * over
+    b.memory.hu += along_h * along_u * over
+    b.memory.uu += along_u * along_u * over
+    b.memory.a *= noise * over
+    b.memory.b *= noise * over
+
+
+@part
+def start_drifting(b: DriftingJoint, k: int) -> None:
+    """End the streak, if there is one, and begin one of arm k."""
+    if b.memory.waiting + 2 > MOST_WAITING:
         carry_drifting(b)
+    if b.memory.arm >= 0:
+        u, hh, hu, rest = b.S0[b.memory.arm], b.memory.hh, b.memory.hu, b.memory.uu
+        if hh > 0.0:
+            root = math.sqrt(hh)
+            wait(b, root, hu / root, u)
+            rest -= hu * (hu / hh)
+        if rest > 1e-16 * b.memory.uu:
+            wait(b, 0.0, math.sqrt(rest), u)
+    row_drifting(b, k, b.h)
+    b.memory.arm = k
+    b.memory.a = 1.0
+    b.memory.b = b.memory.hh = b.memory.hu = b.memory.uu = 0.0
+
+
+@part
+def wait(b: DriftingJoint, along_h: float, along_u: float, u: Array) -> None:
+    """Let a row wait in G."""
     g = b.G[b.memory.waiting]
-    row_drifting(b, k, g)
-    take_along(b, g, k, reward, noise)
+    for j in range(g.size):
+        g[j] = along_h * b.h[j] + along_u * u[j]
     b.age[b.memory.waiting] = 1.0
     b.memory.waiting += 1
 
 
 @part
-def take_along(b: Any, g: Array, k: int, reward: float, noise: float) -> None:
+def take_along(b: DriftingPrinted, g: Array, k: int, reward: float, noise: float) -> None:
     """Take a reward of arm k, whose row is g, into means and variances; of g leave what is taken from S, g g'."""
     variance = b.d[k]
     total = noise + variance
@@ -73,7 +122,7 @@ def take_along(b: Any, g: Array, k: int, reward: float, noise: float) -> None:
 
 @part
 def row_drifting(b: DriftingJoint, k: int, out: Array) -> None:
-    """Write row k of the covariance; beyond sqrt(S_kk S_jj) lies only rounding."""
+    """Write row k of the covariance outside a streak; beyond sqrt(S_kk S_jj) lies only rounding."""
     kept, S0 = b.memory.kept, b.S0[k]
     first = k * (k - 1) // 2
     for j in range(k):
@@ -104,6 +153,7 @@ def clip(row: Array, d: Array, k: int) -> None:
 def carry_drifting(b: DriftingJoint) -> None:
     """Take the rows that wait into A, four at a time, each by what time has left of it."""
     kept, first = b.memory.kept, 0
+    b.age[b.memory.waiting :] = 0.0
     for i in range(1, b.d.size):
         target = b.A[first : first + i]
         first += i

@@ -8,16 +8,17 @@ rounding.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits._core.checks import Array, Flags, Integers, frozen
 from corrbandits.belief import Correlated, Drifting, GaussianBelief, Independent, Vague
 from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, NoisyBandit
-from corrbandits.policies import RULES, LimitPolicy, Policy, Thompson
+from corrbandits.policies import RULES, Blocked, Gittins, LimitPolicy, Policy, Thompson
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
 
@@ -47,6 +48,10 @@ class Compiled(OneByOne):
         policy, belief = runs.policy, runs.belief
         if type(policy) not in RULES.values():  # exactly these: a class made from one of them may choose otherwise
             return f"{type(policy).__name__} is not one of {', '.join(RULES)}"
+        if isinstance(policy, Blocked):
+            other = isinstance(belief, (Vague, Drifting))
+            held = f"no arm is held in the loops on a {type(belief).__name__} belief" if other else ""
+            return held or self.refuses(replace(runs, policy=policy.rule))
         if isinstance(belief, Vague):
             return _without_mixed_loop(runs)
         if isinstance(belief, Drifting):
@@ -76,7 +81,7 @@ class CompiledRun(Run):
         from corrbandits.simulation.engines.compiled import loops, state
 
         policy, belief, environment = runs.policy, runs.belief, runs.environment
-        self._runs, self._done, self.initialisation = runs, 0, 0
+        self._runs, self._done, self._last, self.initialisation = runs, 0, -1, 0
         self._sums, self._progress = belief.sums.copy(), state.record(state.PROGRESS, initialising=1)
         self._always = (
             np.sqrt(environment.noise_variance),
@@ -113,8 +118,9 @@ class CompiledRun(Run):
         runs, until = self._runs, self._done + noise.size
         values = schedule(runs.policy, runs.belief.arms, runs.horizon, self._done, until)
         means, stride = means_of(runs.environment, self._done, until)
-        self._loop(Steps(means, stride, *self._always, noise, arms, rewards), values)
-        self._done += noise.size
+        held = _held(runs.policy, np.arange(self._done + 1, until + 1))
+        self._loop(Steps(means, stride, *self._always, noise, arms, rewards, held, self._last), values)
+        self._done, self._last = until, int(arms[-1])
         self.initialisation = int(self._progress["initialisation"])
         if not np.isfinite(rewards).all():
             checks.number("a reward", float(rewards[~np.isfinite(rewards)][0]))
@@ -156,6 +162,14 @@ def _unknown_rewards(environment: Environment) -> str:
         return ""
     other = f"the rewards are those of a {type(environment).__name__}"
     return "the mean rewards change with time" if environment.changes else other
+
+
+def _held(policy: Policy, times: Integers) -> Flags:
+    """Return at which times the arm before is taken again; nothing for rules that hold none."""
+    if not isinstance(policy, Blocked):
+        return np.zeros(0, dtype=np.uint8)
+    within = _held(policy.rule, times)
+    return np.asarray(~policy.begins(times) | (within != 0 if within.size else False), dtype=np.uint8)
 
 
 def _without_loop(policy: Policy) -> str:
@@ -200,8 +214,10 @@ def _without_drifting_loop(runs: Runs) -> str:
         return f"{type(policy).__name__} has no compiled loop on a Drifting belief"
     if isinstance(policy, Thompson) and joint:
         return "a draw of a Drifting belief on correlated arms needs a root of its covariance at every step"
-    if belief.mixed:
+    if belief.scales.size > 1:
         return "the scale of the Drifting belief is not known"
+    if isinstance(policy, Gittins) and belief.counts.any():
+        return "how far ahead Gittins looks depends on when rewards came before the first decision"
     if belief.awaited or belief.time != 1:
         return "the belief awaits rewards, or its time is not that of the first decision"
     if joint and (beyond := _beyond(belief.prior) or _cancelling(belief, runs.horizon)):

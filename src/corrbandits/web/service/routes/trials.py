@@ -40,7 +40,7 @@ async def ask(
         refuse_start(mine.arms, wanted.near)
         allowed = None if wanted.allowed is None else [mine.arms.index(arm) for arm in wanted.allowed]
         try:
-            trials = mine.ask(wanted.n or 1, allowed=allowed, repeats=wanted.repeats, key=own)
+            trials = mine.ask(wanted.n or 1, allowed=allowed, repeats=wanted.repeats, start=wanted.start, key=own)
         except ValueError as error:
             raise _key_taken(mine, own, error) from None
         now = mine.snapshot(fresh=False)

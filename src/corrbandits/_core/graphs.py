@@ -1,0 +1,87 @@
+"""Arms on a graph: its edges as plain values, and the shortest ways along them.
+
+name       shape     meaning
+edges      (E,)      (i, j, length), i < j, each once, in order; both ways are the same
+lengths    (N, N)    the length of the shortest way from each arm to each
+next_arm   (N, N)    the arm after i on the shortest way from i to j; i itself where j is i
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array, Integers, frozen
+
+Edge = tuple[int, int, float]
+Edges = tuple[Edge, ...]
+
+EXAMPLE = "a scipy sparse matrix, or a list of edges such as [(0, 1), (1, 2)]"
+
+
+def edges_of(graph: Any) -> Edges:
+    """Return the edges of a graph that is given as a scipy sparse matrix, or as a list of (i, j) or (i, j, length).
+
+    >>> edges_of([(1, 0), (1, 2, 3.5)])
+    ((0, 1, 1.0), (1, 2, 3.5))
+    """
+    rows = [_edge(row) for row in _listed(graph)]
+    found: dict[tuple[int, int], float] = {}
+    for start, end, length in rows:
+        if found.setdefault((start, end), length) != length:
+            raise ValueError(
+                f"an edge of a graph must have one length, but between arms {start} and {end} there are "
+                f"{found[start, end]:g} and {length:g}. Both ways must be as long."
+            )
+    if not found:
+        raise ValueError("a graph must have an edge at least, got none.")
+    return tuple((start, end, length) for (start, end), length in sorted(found.items()))
+
+
+def shortest_ways(edges: Edges, arms: int) -> tuple[Array, Integers]:
+    """Return the lengths of the shortest ways between so many arms, and the next arm on each.
+
+    >>> lengths, next_arm = shortest_ways(edges_of([(0, 1), (1, 2), (2, 3)]), arms=4)
+    >>> lengths[0], next_arm[0]
+    (array([0., 1., 2., 3.]), array([0, 1, 1, 1]))
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    start, end, length = (np.array(column) for column in zip(*edges, strict=True))
+    if end.max() >= arms:
+        raise ValueError(f"a graph must be of the {arms} arms there are, but it names arm {end.max()}.")
+    sparse = coo_array((length, (start, end)), shape=(arms, arms)).tocsr()
+    lengths, before = dijkstra(sparse, directed=False, return_predecessors=True)
+    if np.isinf(lengths).any():
+        lost = int(np.isinf(lengths[0]).argmax())
+        raise ValueError(f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}.")
+    next_arm = before.T.astype(np.int64)  # the arm before i on the way from j
+    np.fill_diagonal(next_arm, np.arange(arms))
+    return frozen(lengths), frozen(next_arm)
+
+
+def _listed(graph: Any) -> Any:
+    """Return the rows of a graph."""
+    if hasattr(graph, "tocoo"):
+        sparse = graph.tocoo()
+        if sparse.shape[0] != sparse.shape[1]:
+            raise ValueError(f"a graph must be a square matrix, one row per arm, but its shape is {sparse.shape}.")
+        apart = sparse.row != sparse.col
+        return zip(sparse.row[apart].tolist(), sparse.col[apart].tolist(), sparse.data[apart].tolist(), strict=True)
+    if isinstance(graph, (str, dict)) or not hasattr(graph, "__iter__"):
+        raise TypeError(f"a graph must be {EXAMPLE}, got {graph!r:.60}.")
+    return graph
+
+
+def _edge(row: Any) -> Edge:
+    """Return an edge, its arms in order."""
+    if not isinstance(row, (tuple, list)) or len(row) not in (2, 3):
+        raise TypeError(f"an edge of a graph must be (i, j) or (i, j, length), got {row!r:.60}.")
+    start, end = (checks.integer("an arm of a graph", arm, least=0) for arm in row[:2])
+    length = checks.number("the length of an edge", row[2] if len(row) == 3 else 1.0, above=0)
+    if start == end:
+        raise ValueError(f"an edge of a graph must lead from an arm to another, got {row!r:.60}.")
+    return min(start, end), max(start, end), length

@@ -1,0 +1,49 @@
+"""Studies whose prior is a belief on means that change: stored, opened again, replayed at the times of the rewards."""
+
+import json
+
+import numpy as np
+import pytest
+
+import corrbandits as cb
+from corrbandits.belief import History
+from corrbandits.study.codec import memory_of, prior_data, prior_from
+from tests.support.contracts import same_bits
+
+JOINT = cb.Correlated(mean=3.0, kernel=2 * cb.Exponential(2.0), coordinates=[0.0, 1.0, 2.0], noise_variance=1.0)
+FLAT = cb.Independent(noise_variance=1.0, arms=3)
+PRIORS = {
+    "drifting": cb.Drifting(prior=JOINT, scale=5.0),
+    "drifting, without an end": cb.Drifting(prior=JOINT, scale=np.inf),
+    "drifting, scale not known": cb.Drifting(prior=JOINT, scale=(2.0, 500.0), parts=4),
+    "windowed": cb.Windowed(prior=FLAT, window=5),
+    "windowed, growing": cb.Windowed(prior=JOINT, window=(2.0, 0.5)),
+    "discounted": cb.Discounted(prior=JOINT, factor=0.9),
+}
+STEPS = [(1.0, 0, 2.0), (2.5, 2, 5.0), (9.0, 0, 7.0)]
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_a_prior_comes_back_to_the_last_bit(name):
+    prior = PRIORS[name]
+    again = prior_from(json.loads(json.dumps(prior_data(prior))))
+    assert again.in_words() == prior.in_words()
+    history = History.of(STEPS, arms=3)
+    assert same_bits(again.replay(history), prior.replay(history))
+
+
+def test_a_prior_that_would_take_too_much_memory_is_known_before_it_is_made():
+    one = memory_of(prior_data(JOINT))
+    assert memory_of(prior_data(PRIORS["drifting"])) == one
+    assert memory_of(prior_data(PRIORS["drifting, scale not known"])) == 4 * one
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_a_study_asks_and_tells_and_goes_on_when_it_is_opened_again(name, tmp_path):
+    url = str(tmp_path / "change.db")
+    study = cb.Study.create(url, "tide", prior=PRIORS[name], policy=cb.UCL())
+    for reward in (1.0, 2.0, 3.0):
+        study.tell(study.ask().number, reward)
+    again = cb.Study.open(url, "tide")
+    assert again.ask().number == 4
+    assert again.best().mean == pytest.approx(study.best().mean)

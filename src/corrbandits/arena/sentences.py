@@ -72,7 +72,7 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     if brief:
         return said
     if few:
-        said.insert(0, _too_few(problems, default, words[0]))
+        said.insert(0, _too_few(problems, default, words[0].removeprefix("real ")))
     told = [
         f"{rule} in {sum(_loses_less(here, family, Contestant(rule, EVERYTHING)) for family in families)}"
         for rule in PAPERS

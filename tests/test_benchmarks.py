@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from benchmarks import loops, moving, peers, problems, report, service, studies, untold
+from benchmarks import change, loops, moving, peers, problems, report, service, studies, untold
 
 import corrbandits as cb
 from tests.support import ROOT
@@ -70,6 +70,15 @@ def test_a_belief_told_nothing_is_measured_and_the_page_shows_it(tmp_path):
     assert untold.page(made, data) == made
     kept = json.loads((ROOT / "docs" / untold.DATA).read_text(encoding="utf-8"))
     assert untold.page(page, kept) == page
+
+
+def test_a_drifting_step_is_measured_beside_a_stationary_one(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["change", "--quick"])
+    change.main()
+    heads, *rows = capsys.readouterr().out.splitlines()
+    assert heads.split()[:3] == ["stationary", "drifting", "ratio"]
+    assert all(row.startswith(name) for row, (name, *_) in zip(rows, change.players(9), strict=True))
+    assert all(float(row.split()[-1]) > 0 for row in rows)
 
 
 def test_durations_and_numbers_are_readable():

@@ -4,6 +4,7 @@ import numpy as np
 
 import corrbandits as cb
 from corrbandits import policies
+from tests.support.rules import rule_called
 
 WHERE = [[0.0, 0.1], [0.2, 1.0], [0.0, 2.3], [1.1, 0.0], [1.0, 1.4], [0.8, 2.0]]
 BANDITS = {
@@ -18,8 +19,7 @@ BELIEFS = {
         mean=[1.0, 1.15, 0.9, 1.2, 0.85, 1.05], kernel=2 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=1.3
     ),
 }
-ARGUMENTS = {"BayesUCB": {"horizon": 60, "c": 1.0}, "KnowledgeGradient": {"horizon": 60}}
-RULES = {name: rule(**ARGUMENTS.get(name, {})) for name, rule in policies.RULES.items()}
+RULES = {name: rule_called(name, horizon=60) for name in policies.RULES}
 
 
 def streams(seed, run, player):

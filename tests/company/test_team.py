@@ -35,6 +35,7 @@ REFUSED = {
     "consensus is for priors": lambda: Team([(cb.Thompson(), cb.Beta(arms=6))], sharing="consensus"),
     "7 players cannot avoid each other on 6 arms": lambda: Team([PAIR] * 7, collisions="lost"),
     "compares indices, but Thompson has none": lambda: Team([(cb.Thompson(), FLAT)], assignment="ranks"),
+    "but Blocked has none, or minds more": lambda: Team([(cb.Blocked(cb.UCL()), FLAT)], assignment="ranks"),
     "'chairs' needs collisions that are sensed": lambda: Team([PAIR] * 2, assignment="chairs"),
     "must be 0 or 1": lambda: Team([(cb.Thompson(), cb.Beta(arms=6))], collisions="split", sensed=False),
     "eta must be below 4": lambda: coop_ucb2(3, 6, eta=4.0),

@@ -45,7 +45,7 @@ class Assigner:
         }
         self._choose = ways[team.assignment]
         self._last: list[int | None] = [None] * len(team)
-        self._ahead: list[list[int]] = [[] for _ in team.players]  # what rules have planned, the next at the end
+        self._ahead: list[list[int]] = [[] for _ in team.players]  # what is left of each player's plan, the next last
         self._met, self._sits = [False] * len(team), [False] * len(team)
         self._wanted: list[Array] = []
         self.sent = sent_by_choosing(team)
@@ -105,11 +105,14 @@ class Assigner:
         return int(best[int(self._generators[player].random() * best.size)])
 
     def _by_rule(self, player: int, belief: Belief, t: int, free: Integers | None = None) -> int:
-        """Return the next arm of a player's plan; where that is taken or the plan is done, the first of another."""
-        policy, rng, ahead = self._team.players[player][0], self._generators[player], self._ahead[player]
-        if not ahead or (free is not None and ahead[-1] not in free):
-            ahead[:] = reversed(policy.plan(belief, t, rng=rng, allowed=free, last=self._last[player]))
-        return ahead.pop()
+        """Return what a player's rule chooses; if every arm is free, the next of its plan, as a single player does."""
+        policy, rng, last = self._team.players[player][0], self._generators[player], self._last[player]
+        if free is not None:
+            self._ahead[player] = []
+            return policy.choose(belief, t, rng=rng, allowed=free, last=last)
+        if not self._ahead[player]:
+            self._ahead[player] = [*reversed(policy.plan(belief, t, rng=rng, last=last))]
+        return self._ahead[player].pop()
 
     def _indices(self, beliefs: list[Belief], t: int) -> list[Array]:
         return [wanted(policy, belief, t) for (policy, _), belief in zip(self._team.players, beliefs, strict=True)]

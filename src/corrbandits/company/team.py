@@ -12,7 +12,7 @@ from corrbandits._core.checks import Integers
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.company.collisions import COLLISIONS
 from corrbandits.company.graphs import links_of
-from corrbandits.policies import IndexPolicy, Policy
+from corrbandits.policies import IndexPolicy, Policy, Wrapper
 
 SHARING = ("full", "none", "neighbours", "consensus")
 ASSIGNMENTS = ("own", "announced", "turns", "optimal", "ranks", "rotating", "chairs")
@@ -132,10 +132,12 @@ class Team:
                 "collisions='none' and assignment='own'."
             )
         for policy, belief in self.players:
-            if self.assignment in BY_INDEX and not isinstance(policy, IndexPolicy):
+            if self.assignment in BY_INDEX and not (
+                isinstance(policy, IndexPolicy) and not isinstance(policy, Wrapper)
+            ):
                 raise TypeError(
-                    f"assignment {self.assignment!r} compares indices, but {type(policy).__name__} has none. Take "
-                    "assignment='turns', or a rule such as UCL."
+                    f"assignment {self.assignment!r} compares indices, but {type(policy).__name__} has none, or minds "
+                    "more than these. Take assignment='turns', or a rule such as UCL."
                 )
             if self.collisions != "none" and not self.sensed:
                 belief.checked_reward(0.5 if self.collisions == "split" else 0.0)

@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from benchmarks import change, loops, moving, peers, problems, report, service, studies, untold
+from benchmarks import change, company, loops, moving, peers, problems, report, service, studies, untold
 
 import corrbandits as cb
 from tests.support import ROOT
@@ -151,3 +151,11 @@ def test_the_players_on_moving_are_played_on_the_same_problems():
     surface = cb.landscapes.draw(kernel, moving.WHERE, noise_variance=noise, seed=moving.FIRST_SEED)
     trace = cb.simulate({"UCL": (cb.UCL(), prior)}, surface, 30, seed=0, moves=moves)
     assert found["itself"][0] == trace.total_cost.values[0, 0, -1]
+
+
+def test_a_team_is_measured_beside_one_player_for_every_way_to_share(monkeypatch):
+    name, pair = next(iter(company.PAIRS.items()))
+    monkeypatch.setattr(company, "PAIRS", {name: pair})
+    rows = company.measured(share=0.001)
+    assert [row["sharing"] for row in rows] == list(company.SHARING)
+    assert all(row["one"] > 0 and row["many"] > 0 for row in rows)

@@ -11,10 +11,10 @@ The rules, by name:
 
     none    each is paid, whoever else is there: the unconstrained model of Landgren, Srivastava and Leonard (2021)
     lost    who is not alone gets nothing: the model of Rosenski, Shamir and Szlak (2016) and of Bistritz and Leshem
-            (2018), the second of Liu and Zhao (2010), the constrained one of Landgren, Srivastava and Leonard
-    one     one of them, at random, is paid, the others get nothing: the other model of Anandkumar and others (2011)
-    split   each gets an equal share, a k-th of a reward of its own if they are k: the first model of Liu and Zhao
-            (2010), where those who meet share in an arbitrary way
+            (2018), one of those of Liu and Zhao (2010), the constrained one of Landgren, Srivastava and Leonard
+    one     one of them, at random, is paid, the others get nothing: a model of Anandkumar and others (2011)
+    split   each gets an equal share, a k-th of a reward of its own if they are k: a case of the model of Liu and Zhao
+            (2010) in which those who meet share the reward
 
 Who senses collisions knows how many are on its arm: it takes nothing for a reward where it got none, and of a share it
 knows the whole. Who does not takes what it is paid for a reward of the arm.

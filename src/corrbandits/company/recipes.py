@@ -28,7 +28,7 @@ def coop_ucb2(
         s_hat / n_hat + sigma sqrt(2 gamma / G(eta) (n_hat + f(t - 1)) / (M n_hat) log(t - 1) / n_hat),
 
     n_hat and s_hat being its running-consensus estimates of an arm's count and sum per player, f(t) = sqrt(log t), the
-    paper's choice of a function that grows slower than log t, and G(eta) = 1 - eta^2 / 16. The analysis asks for gamma
+    usual choice of a function that grows slower than log t, and G(eta) = 1 - eta^2 / 16. The analysis asks for gamma
     above 1 and, for rewards that are not Gaussian, eta between 0 and 4; eta = 0 is the form of 2016. It is `UCB1` with
     the scale sigma sqrt(gamma / G) on counts M n_hat n_hat / (n_hat + f).
 

@@ -41,7 +41,7 @@ def centralised(
     Where players on one arm are all paid, the group's regret is that of one who decides for all: to first order in
     log t the Lai-Robbins bound, whatever the number of players M (Landgren, Srivastava and Leonard, 2021). Where they
     collide, it is sum_i (m_(M) - m_i) / D(m_i, m_(M)) log t over the arms worse than the M-th best, m_(M), D being the
-    divergence of the two laws of rewards (Anantharam, Varaiya and Walrand, 1987, Theorem 3.1). As any bound of its
+    divergence of the two laws of rewards (Anantharam, Varaiya and Walrand, 1987). As any bound of its
     kind it is asymptotic.
 
     >>> from corrbandits import GaussianBandit

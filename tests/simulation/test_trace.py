@@ -46,7 +46,7 @@ def test_a_trace_can_be_pickled():
 
 @pytest.mark.parametrize("quantity", ["foo", "data", "save", None, ["regret"]])
 def test_a_band_of_something_else_is_refused_with_what_there_is(quantity):
-    with pytest.raises(ValueError, match="one of arms, rewards, counts, initialisation, regret, got"):
+    with pytest.raises(ValueError, match="one of arms, rewards, counts, initialisation, regret, moves, got"):
         traced("one").band(quantity)
 
 

@@ -62,7 +62,7 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
     If `family`, [truth] can leave the surface to a family in [stress]; the environment then has placeholder means.
     """
     top = read_toml(path, ExperimentError)
-    top.refuse_other_keys(("arms", "truth", "priors", "policies", "moves", "run", "stress", "team"))
+    top.refuse_other_keys(("arms", "truth", "priors", "policies", "run", "stress", "team", "moves"))
     if family and "team" in top.values:
         raise top.error("a stress test is of single players. Remove [team], or use `corrbandits simulate`.", "team")
     if "team" in top.values and "moves" in top.values:

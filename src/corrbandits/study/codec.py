@@ -229,7 +229,7 @@ def _number(x: float) -> float | str:
 
 def _read(value: Any) -> Any:
     """Return an argument with its infinities and tuples restored."""
-    if value in ("inf", "-inf"):
+    if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
     if isinstance(value, list) and value and not isinstance(value[0], (list, Belief)):
         return tuple(math.inf if x == "inf" else x for x in value)

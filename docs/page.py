@@ -4,6 +4,7 @@ python docs/page.py
 """
 
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -100,12 +101,11 @@ def beside(parts: list[Path], out: Path) -> None:
     whole.save(out, optimize=True)
 
 
-def main(out: Path = HERE) -> None:
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+def pictures(browser: Browser, out: Path) -> None:
+    """Write all pictures, as a browser shows the page."""
+    with tempfile.TemporaryDirectory() as folder:
         database = f"{folder}/survey.db"
         study(database)
-        where = {"executable_path": CHROMIUM} if Path(CHROMIUM).exists() else {}
-        browser = playwright.chromium.launch(args=["--no-sandbox", "--disable-gpu"], **where)
         with served(database) as url:
             beside([*telephones(browser, url, Path(folder))], out / "page-telephone.png")
             opened(browser, f"{url}/s/meadow/map#arm=15", DESK).screenshot(path=out / "page-map.png")
@@ -118,6 +118,13 @@ def main(out: Path = HERE) -> None:
             page.locator("#length").fill("60")
             page.locator("#noise").fill("40")
             page.locator("#knowing").screenshot(path=out / "page-new.png")
+
+
+def main(out: Path = HERE) -> None:
+    with sync_playwright() as playwright:
+        where = {"executable_path": CHROMIUM} if shutil.which(CHROMIUM) else {}
+        browser = playwright.chromium.launch(args=["--no-sandbox", "--disable-gpu"], **where)
+        pictures(browser, out)
         browser.close()
 
 

@@ -9,8 +9,8 @@ from tests.support import ROOT, script
 
 
 @pytest.mark.slow
-def test_the_pictures_are_made_as_large_as_those_that_are_kept(tmp_path):
-    script("docs/page.py").main(tmp_path)
+def test_the_pictures_are_made_as_large_as_those_that_are_kept(browser, tmp_path):
+    script("docs/page.py").pictures(browser, tmp_path)
     shown = re.findall(r"\((page-\w+\.png)\)", (ROOT / "docs" / "page.md").read_text(encoding="utf-8"))
     assert sorted(shown) == sorted(path.name for path in tmp_path.glob("*.png"))
     for name in shown:

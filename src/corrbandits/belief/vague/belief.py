@@ -44,11 +44,11 @@ class Vague(Answers):
     `fields` are measurements elsewhere, [(coordinates, rewards), ...], with a row per reward. Each field has a mean and
     a scale of its own: it lends what it says of kernel, length, site share and noise, and nothing of these arms.
 
-    `drift` is for mean rewards that change with time: about their common mean they are correlated by exp(-|t - t'| /
-    drift) between two times. It is that time if it is known, a pair as above, or True if it is not known, or nothing
-    may change at all: infinite with probability 1/4, otherwise between 5 and 5,000, log-uniformly. Time is the number
-    of the decision in `simulate`, and days in a study; otherwise `after` says what time it is. Then, and only then,
-    the order of rewards matters, and `history` cannot be given, whose seasons have no times.
+    `drift` is for mean rewards that change with time: about their common mean they are correlated by exp(-time between
+    / drift). It is a time if it is known, a pair as above, or True if it is not known, or nothing may change at all:
+    infinite with probability 1/4, otherwise between 5 and 5,000, log-uniformly. Time is the number of the decision in
+    `simulate`, and days in a study; otherwise `after` says what time it is. Then, and only then, the order of rewards
+    matters, and `history` cannot be given, whose seasons have no times.
 
     Without `coordinates`, `arms` says how many there are, and none says anything of another but for the common mean
     and scale. `relative_noise` is for noises that are known to differ: deviations up to a common factor, one per arm.

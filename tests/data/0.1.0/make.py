@@ -53,7 +53,7 @@ def used(study):
 
 def answers(study):
     """Return what a study says of itself, as JSON can hold it."""
-    history = study.history().drop(columns=["asked", "told"], errors="ignore")
+    history = study.history().drop(columns=["asked", "told", "measured"], errors="ignore")
     return {
         "mean": study.belief.mean.tolist(),
         "variance": [str(x) for x in study.belief.variance],

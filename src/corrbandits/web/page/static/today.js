@@ -240,7 +240,7 @@ function current() {
 
 let drawn = "";
 function draw() {
-  if (!now) return;
+  if (!now || !$("next")) return; // not known yet, or signed out by now
   const typing = $("next").querySelector("input[type=text]");
   if (card && typing) typing.value ? drafts.set(card.trial, { trial: card, text: typing.value }) : drafts.delete(card.trial);
   const trial = current();

@@ -28,6 +28,9 @@ addEventListener("absent", () => {
 
 /** Call `changed(sequence)` when the study has changed, also while we were away. */
 export function follow(changed) {
+  const tell = async (sequence) => {
+    try { await changed(sequence); } catch (error) { if (!error.lost) throw error; } // it is tried again when there is a connection
+  };
   const begin = () => {
     clearTimeout(retry);
     source?.close();
@@ -38,7 +41,7 @@ export function follow(changed) {
       beat = Date.now();
       become("live");
       const { sequence = null } = event.data ? JSON.parse(event.data) : {};
-      if (sequence !== null && sequence !== last) changed((last = sequence));
+      if (sequence !== null && sequence !== last) tell((last = sequence));
     };
     source.addEventListener("changed", heard);
     source.addEventListener("beat", () => { beat = Date.now(); });
@@ -52,7 +55,7 @@ export function follow(changed) {
     };
   };
   begin();
-  setInterval(() => { if (!document.hidden && connection.state === "live") changed(last); }, 30_000); // some proxies hold streams back
+  setInterval(() => { if (!document.hidden && connection.state === "live") tell(last); }, 30_000); // some proxies hold streams back
   addEventListener("online", () => { wait = 1; begin(); });
   addEventListener("offline", () => { if (!absent) become("lost"); });
   document.addEventListener("visibilitychange", () => {

@@ -8,7 +8,7 @@ from benchmarks.optimal import played
 
 import corrbandits as cb
 from corrbandits import theory
-from corrbandits._core.gaussian import expected_excess
+from corrbandits._core.excess import expected_excess
 from corrbandits.policies.gittins import index_in_deviations
 from corrbandits.policies.gittins.table import table
 from corrbandits.theory import bayes

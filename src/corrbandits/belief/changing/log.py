@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, final
+from typing import final
 
 Told = tuple[int, int, float]
 """An arm, how many rewards it gave, and what they sum to."""
@@ -51,14 +51,14 @@ class Log:
     def plus(self, time: float, told: Iterable[Told]) -> Log:
         """Return the log with more, told at a time that is not before its last."""
         more = [(time, *one) for one in told]
-        longer: Any = object.__new__(Log)
+        longer = object.__new__(Log)
         with self._lock:
             own = len(self._entries) == self._size  # otherwise another log has gone on from here
             longer._entries = self._entries if own else self._entries[: self._size]
             longer._lock = self._lock if own else threading.Lock()
             longer._entries.extend(more)
         longer._size = self._size + len(more)
-        return longer  # type: ignore[no-any-return]
+        return longer
 
     def pace(self) -> float:
         """Return how many entries there are per unit of time; 1 before there are two at different times.
@@ -84,4 +84,4 @@ class Log:
     def by_time(self) -> Iterator[tuple[float, list[Told]]]:
         """Yield each time with all that was told then."""
         for time, entries in groupby(self, key=itemgetter(0)):
-            yield time, [told for _, *told in entries]  # type: ignore[misc]
+            yield time, [(arm, count, total) for _, arm, count, total in entries]

@@ -9,7 +9,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits.belief import Belief, Correlated, Independent
+from corrbandits.belief import Belief, Correlated, GaussianBelief, Independent
 from corrbandits.company.assignment import sent_by_choosing
 from corrbandits.company.collisions import COLLISIONS
 from corrbandits.company.engines.compiled.single import SingleRuns, strangers, why_not_alone
@@ -182,9 +182,11 @@ def _heard(team: Team) -> tuple[Loop, list[Array]]:
     from corrbandits.simulation.engines.compiled.update import weigh
 
     of_players, firsts = circles(team)
-    policy, priors = team.players[0][0], [team.players[first][1] for first in firsts]
+    policy, all_priors = team.players[0][0], [team.players[first][1] for first in firsts]
+    priors = [prior for prior in all_priors if isinstance(prior, GaussianBelief)]
+    assert len(priors) == len(all_priors), "others are refused before a run begins"
     circle, hears = np.array(of_players), hearing(team)[firsts]
-    noise = np.array([getattr(prior, "noise_variance") for prior in priors])  # noqa: B009  all are Gaussian
+    noise = np.array([prior.noise_variance for prior in priors])
     if isinstance(policy, UCB1):
         counts, sums = (
             np.array([getattr(prior, name) for prior in priors], dtype=float) for name in ("counts", "sums")
@@ -193,7 +195,7 @@ def _heard(team: Team) -> tuple[Loop, list[Array]]:
         return lambda table, widths, _, rng: loops.heard_averages(b, counts, sums, circle, hears, table, widths, rng), [
             b.mu
         ]
-    states: list[Any] = [state.state_of(prior) for prior in priors]  # type: ignore[arg-type]
+    states: list[Any] = [state.state_of(prior) for prior in priors]
     printed = _factored(policy) and isinstance(priors[0], Correlated)
     if printed:
         for one in states:
@@ -206,7 +208,7 @@ def _heard(team: Team) -> tuple[Loop, list[Array]]:
     return lambda table, widths, _, rng: loops.heard_apart(b, circle, hears, noise, table, widths, rng), [b.mu]
 
 
-def _averages(priors: list[Belief], counts: Array, sums: Array) -> Any:
+def _averages(priors: Sequence[Belief], counts: Array, sums: Array) -> Any:
     """Return averages, 1 / sqrt(n_i), and variances that are infinite where nothing is known of an arm."""
     from corrbandits.simulation.engines.compiled.state import Apart
 

@@ -39,6 +39,13 @@ def test_it_writes_a_table_a_page_and_figures_and_says_who_lost_least(played):
     assert re.search(r"^Gittins +nothing +\d", done.stdout, re.MULTILINE)
 
 
+def test_only_rules_that_are_told_so_play(tmp_path):
+    asked = ("--families", "chain", "--out", "out", *SMALL)
+    done = corrbandits("arena", "--told", "nothing", *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {game.told for game in Results(tmp_path / "out").games()} == {"nothing"}
+
+
 def test_games_that_another_program_added_are_reported(played):
     folder, _ = played
     results = Results(folder / "out")
@@ -53,6 +60,7 @@ def test_games_that_another_program_added_are_reported(played):
     [
         (("--seed", "1500"), "the seed of a report must not be from 1000 to 1999, which rules are tuned on, got 1500"),
         (("--families", "chian"), "got 'chian'. Did you mean 'chain'?"),
+        (("--told", "all"), "--told must be of everything, nothing, wrongly, got 'all'"),
         (("--horizons", "5"), "--horizons must be whole numbers from 10, got '5'"),
         (("--horizons", "50;200"), "got '50;200'. Put commas between several, as in 50,200"),
         (("--fields", "nowhere"), "fields must be a folder of CSV files, got 'nowhere'"),

@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.progress import bar
-from corrbandits.arena.contestants import LONGEST, Contestant, contestants, on_change
+from corrbandits.arena.contestants import KINDS, LONGEST, Contestant, contestants, on_change
 from corrbandits.arena.playing import play
 from corrbandits.arena.problems import Make, problem
 from corrbandits.arena.results import Game, Key, Results
@@ -57,6 +57,8 @@ class Campaign:
     families: Mapping[str, Make]
     horizons: Sequence[int]
     problems: int
+    told: Sequence[str] = KINDS
+    """Who plays: those told everything, nothing, or wrongly."""
 
     def parts(self) -> list[Part]:
         """Return all the work.
@@ -122,7 +124,7 @@ def played(
         given, games, belief, told = problem(part.family, seed, part.number, campaign.families), [], None, ""
         players = who(part.horizon, len(given.means)) if given.change is None else on_change(part.horizon)
         for contestant in players:
-            if Key(*part, *contestant) in known:
+            if contestant.kind not in campaign.told or Key(*part, *contestant) in known:
                 continue
             if belief is None or told != contestant.told:
                 belief, told = contestant.belief(given, part.horizon), contestant.told

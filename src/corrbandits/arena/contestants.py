@@ -30,6 +30,9 @@ from corrbandits.policies import (
 
 EVERYTHING, NOTHING = "everything", "nothing"
 
+KINDS = (EVERYTHING, NOTHING, "wrongly")
+"""How a rule may be told."""
+
 RULES: dict[str, Callable[[int], Policy]] = {
     "Gittins": lambda horizon: Gittins(horizon),
     "Gittins without an end": lambda _: Gittins(),
@@ -96,6 +99,15 @@ class Contestant(NamedTuple):
     def policy(self, horizon: int) -> Policy:
         """Return the rule, for so many decisions."""
         return RULES[self.rule](horizon)
+
+    @property
+    def kind(self) -> str:
+        """How it is told: everything, nothing or wrongly.
+
+        >>> Contestant("UCL a=1", "length x 4").kind, Contestant("Gittins", "nothing, not of change").kind
+        ('wrongly', 'nothing')
+        """
+        return "wrongly" if self.told in WRONG else self.told.split(",")[0]
 
     def belief(self, given: Problem, horizon: int = SHORT) -> Belief:
         """Return what it is told of a problem of so many decisions."""

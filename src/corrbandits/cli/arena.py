@@ -28,6 +28,9 @@ def arena(
     families: Annotated[
         str | None, typer.Option(help="Only these, apart by commas, such as chain,clusters; or changing.")
     ] = None,
+    told: Annotated[
+        str | None, typer.Option(help="Only rules told so, apart by commas: everything, nothing, wrongly.")
+    ] = None,
     horizons: Annotated[
         str | None, typer.Option(help=f"Decisions in a game, apart by commas; {HORIZONS} if left out.")
     ] = None,
@@ -66,7 +69,10 @@ def arena(
     apart = Field, Changing, Recorded
     number = (QUICK_PROBLEMS if quick else PROBLEMS) if problems is None else problems
     campaign = Campaign(
-        _families(families, fields, series), _horizons(horizons or (QUICK_HORIZONS if quick else HORIZONS)), number
+        _families(families, fields, series),
+        _horizons(horizons or (QUICK_HORIZONS if quick else HORIZONS)),
+        number,
+        _told(told),
     )
     results = Results(out, seed)
     results.see_fields({name: make.digest for name, make in campaign.families.items() if isinstance(make, apart)})
@@ -98,6 +104,21 @@ def _families(names: str | None, fields: Path | None, series: Path | None = None
             meant = "".join(f" Did you mean {one!r}?" for one in near(name, known))
             raise ValueError(f"--families must be of {', '.join(known)}, got {name!r:.60}.{meant}")
     return {name: known[name] for name in asked}
+
+
+def _told(text: str | None) -> Sequence[str]:
+    """Return how rules are told that are asked for.
+
+    >>> _told("nothing, everything")
+    ['nothing', 'everything']
+    """
+    from corrbandits.arena.contestants import KINDS
+
+    asked = list(KINDS) if text is None else [part.strip() for part in text.split(",")]
+    for kind in asked:
+        if kind not in KINDS:
+            raise ValueError(f"--told must be of {', '.join(KINDS)}, got {kind!r:.60}.")
+    return asked
 
 
 def _horizons(text: str) -> list[int]:

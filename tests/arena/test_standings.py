@@ -144,7 +144,17 @@ def test_what_is_said_is_what_the_table_says(same_rule):
     assert "than UCL a=1 in 1 and than CorrelatedUCL in 0 of 1 family" in text
     assert "Of 2 rivals told nothing 1 lost significantly more over all families; significantly less: Better." in text
     assert "In single ones a rival lost significantly less once." in text
-    assert "in 1 of 1; not to be told costs it 1.2" in text
+    assert "in 1 of 1 (in 1 if the best is whoever lost least in these very games); not to be told" in text
+    assert "costs it 1.2" in text
+
+
+def test_the_best_rule_is_the_one_that_was_fixed_before_and_beside_it_whoever_lost_least_now(same_rule):
+    base = np.random.default_rng(4).gamma(20.0, size=30)
+    lucky = {(DEFAULT.rule, "everything"): base, ("UCL a=1", "everything"): 0.9 * base}
+    text = " ".join(sentences(standings(games_of({DEFAULT: base, **lucky}))))
+    assert "within 5 % of the best rule told everything in 1 of 1 (in 0 if the best is whoever" in text
+    field = " ".join(sentences(standings(games_of({DEFAULT: base, **lucky}, family="field mine"))))
+    assert "within 5 % of the best rule told everything in 0 of 1; not to be told" in field
 
 
 def test_too_few_problems_for_a_verdict_are_said_first(same_rule):

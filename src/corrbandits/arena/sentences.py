@@ -136,10 +136,14 @@ def _same_rule_told_everything(group: str, families: Sequence[str], here: Found)
     played = [family for family in families if (family, same) in here]
     if not played:
         return []
-    near = sum(here[family, same].regret <= NEAR * least[family] for family in played)
+    lucky = sum(here[family, same].regret <= NEAR * least[family] for family in played)
+    near = f"{lucky} of {len(played)}"
+    if group == ALL:  # elsewhere no rule was found to be the best before
+        fixed = sum(here[family, same].ratio <= NEAR for family in played)
+        near = f"{fixed} of {len(played)} (in {lucky} if the best is whoever lost least in these very games)"
     return [
         f"{DEFAULT.rule} told everything is the best or within 5 % of the best rule told everything "
-        f"in {near} of {len(played)}; not to be told costs it {number(here[group, DEFAULT].price, 3)} times the regret."
+        f"in {near}; not to be told costs it {number(here[group, DEFAULT].price, 3)} times the regret."
     ]
 
 

@@ -1,0 +1,66 @@
+"""People: how likely their choices are under a belief, an index and a softmax, and which prior explains them.
+
+    people = cb.choices.read_csv("choices.csv", person="id", arm=["x", "y"], reward="z", given=1)
+    model = cb.choices.Model(kernel=cb.SquaredExponential(1.0), prior_mean=50.0, prior_sd=20.0)
+    fits = cb.choices.fit_people(people, model, threads=2)         # values, errors, notes, aic, bic of each
+    foreseen = cb.choices.predict_people(people, model)            # each round by a fit to the others
+    cb.choices.compare([[...], ...])                               # log evidence: people by models
+    again = cb.choices.simulate(model, fits[0].values, environments, horizon=40, seed=1)
+
+There are three nouns: a `Person` has `Round`s and is all there is of data; a `Model` says what is believed, by which
+index is chosen, and which of nine parameters (`PARAMETERS`) are fixed, free or shared; a `Fit` says what was found.
+
+From the outside in:
+
+    people, reading       who chose what; from arrays, a table or a CSV file
+    model, parameters, priors    what is said of people, and the numbers it depends on
+    group, comparing      several people, rounds left out, and which model most people follow
+    fitting, bounds       the top of the likelihood, standard errors, profiles, and where a search may go
+    likelihood            the likelihood of one person, its gradient, and its top over what is linear (a concave logit)
+    views, correlations, trials    what was believed before each trial
+    compiled              the loops
+    simulating            people made up
+
+Hierarchical fits need the likelihood and its gradient on the lines of the parameters: `gradient`. What cannot be told
+apart from choices: prior_sd and exploration (their product alone matters, so one of them is fixed), the deviations of
+rewards and of the prior (their ratio alone matters, so `noise` is that ratio), and a constant added to all utilities.
+"""
+
+from corrbandits.choices.comparing import Comparison, compare
+from corrbandits.choices.fitting import Fit, fit, profile
+from corrbandits.choices.group import Prediction, fit_people, leave_future_out, leave_one_round_out, predict_people
+from corrbandits.choices.likelihood import choice_probabilities, gradient, log_likelihood
+from corrbandits.choices.model import Model
+from corrbandits.choices.parameters import PARAMETERS, Parameter
+from corrbandits.choices.people import Person, Round
+from corrbandits.choices.priors import Prior, Steady, ToldNothing, Wandering
+from corrbandits.choices.reading import from_frame, read_csv
+from corrbandits.choices.simulating import simulate
+
+__all__ = [
+    "PARAMETERS",
+    "Comparison",
+    "Fit",
+    "Model",
+    "Parameter",
+    "Person",
+    "Prediction",
+    "Prior",
+    "Round",
+    "Steady",
+    "ToldNothing",
+    "Wandering",
+    "choice_probabilities",
+    "compare",
+    "fit",
+    "fit_people",
+    "from_frame",
+    "gradient",
+    "leave_future_out",
+    "leave_one_round_out",
+    "log_likelihood",
+    "predict_people",
+    "profile",
+    "read_csv",
+    "simulate",
+]

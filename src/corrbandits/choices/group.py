@@ -1,0 +1,164 @@
+"""Many people: fitted one by one or with parameters that they share, and asked for what was not fitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from corrbandits._core import checks
+from corrbandits._core.checks import Array
+from corrbandits.choices.fitting import Fit, fit
+from corrbandits.choices.likelihood import Problem, log_likelihood
+from corrbandits.choices.model import Model
+from corrbandits.choices.parameters import PARAMETERS
+from corrbandits.choices.people import Person
+
+_In, _Out = TypeVar("_In"), TypeVar("_Out")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """How well the choices of a person are foreseen by fits that have not seen them."""
+
+    person: Any
+    rounds: Array
+    """The log likelihood of each round that was left out."""
+
+    choices: int
+    arms: int
+    fits: tuple[Fit, ...]
+
+    @property
+    def log_likelihood(self) -> float:
+        """That of all of them."""
+        return float(self.rounds.sum())
+
+    @property
+    def share_explained(self) -> float:
+        """McFadden's share: 0 for choices at random, 1 for choices foreseen, below 0 for worse than at random."""
+        return 1 + self.log_likelihood / (self.choices * math.log(self.arms)) if self.arms > 1 else 0.0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What went wrong in any of the fits, each once."""
+        return tuple(dict.fromkeys(note for each in self.fits for note in each.notes))
+
+
+def fit_people(
+    people: Sequence[Person],
+    model: Model,
+    *,
+    threads: int | None = None,
+    map: Any = None,  # noqa: A002  as in simulate
+) -> list[Fit]:
+    """Return the fits of several people; what the model says is shared has one value for all of them.
+
+    People are fitted side by side in `threads` of this process (by default one), or by `map`: a function like the
+    built-in one, a pool or an executor. The results are the same to the last bit.
+
+    >>> from corrbandits.choices import Round
+    >>> anna = Person([Round([0, 1, 1, 0, 1], [1.0, 3.0, 2.0, 1.5, 2.0])], arms=2, name="Anna")
+    >>> ben = Person([Round([0, 1, 0, 1, 1], [1.0, 3.0, 2.0, 1.5, 2.0])], arms=2, name="Ben")
+    >>> both = fit_people([anna, ben], Model(prior_mean=1.0, exploration=0.0, temperature="shared"))
+    >>> both[0].values["temperature"] == both[1].values["temperature"]
+    True
+    """
+    spread = _spread(threads, map)
+    if not model.shared:
+        return spread(partial(fit, model=model), people)
+    values = _shared(people, model, spread)
+    return spread(partial(fit, model=model.fixing(values)), people)
+
+
+def leave_one_round_out(person: Person, model: Model) -> Prediction:
+    """Return how likely each round is under the parameters fitted to the others.
+
+    >>> from corrbandits.choices import Round
+    >>> rounds = [Round([0, 1, 1, k, 1], [1.0, 3.0, 2.0, 1.5, 2.0]) for k in (0, 1)]
+    >>> leave_one_round_out(Person(rounds, arms=2), Model(prior_mean=1.0, exploration=0.0)).rounds.size
+    2
+    """
+    if len(person.rounds) < 2:
+        raise ValueError(f"person {person.name!r} must have two rounds or more, to leave one out.")
+    return _predicted(person, model, list(person.left_out()))
+
+
+def leave_future_out(person: Person, model: Model, *, first: int = 1) -> Prediction:
+    """Return how likely each round, from the one after the `first` ones, is under a fit to those before it.
+
+    >>> from corrbandits.choices import Round
+    >>> rounds = [Round([0, 1, 1, 0, 1], [1.0, 3.0, 2.0, 1.5, 2.0])] * 3
+    >>> leave_future_out(Person(rounds, arms=2), Model(prior_mean=1.0, exploration=0.0)).rounds.size
+    2
+    """
+    checks.integer("first", first, least=1, most=max(len(person.rounds) - 1, 1))
+    ends = range(first, len(person.rounds))
+    return _predicted(person, model, [(person.only(range(end)), person.only([end])) for end in ends])
+
+
+def predict_people(
+    people: Sequence[Person],
+    model: Model,
+    *,
+    threads: int | None = None,
+    map: Any = None,  # noqa: A002  as in simulate
+) -> list[Prediction]:
+    """Return `leave_one_round_out` of several people, side by side as in `fit_people`."""
+    if model.shared:
+        raise ValueError(
+            f"{', '.join(model.shared)} must be free or fixed here: what is shared would have to be refitted."
+        )
+    return _spread(threads, map)(partial(leave_one_round_out, model=model), people)
+
+
+def _predicted(person: Person, model: Model, splits: list[tuple[Person, Person]]) -> Prediction:
+    whole = fit(person, model)
+    fits = tuple(fit(seen, model, start=whole.values) for seen, _ in splits)
+    rounds = [log_likelihood(ahead, model, each.values) for each, (_, ahead) in zip(fits, splits, strict=True)]
+    choices = sum(ahead.choices for _, ahead in splits)
+    return Prediction(person.name, np.array(rounds), choices, person.arms, fits)
+
+
+def _spread(threads: int | None, way: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]:
+    """Return a function that calls another for each of some items and returns the results in their order."""
+    if way is not None:
+        mapped = way if callable(way) else getattr(way, "map", None)
+        if not callable(mapped):
+            raise TypeError(f"map must be a function like the built-in map, or have one, got {way!r:.60}.")
+        return lambda function, items: list(mapped(function, items))
+    number = 1 if threads is None else checks.integer("threads", threads, least=1)
+
+    def in_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        with ThreadPoolExecutor(number) as pool:
+            return list(pool.map(function, items))
+
+    return in_threads
+
+
+def _shared(people: Sequence[Person], model: Model, spread: Any) -> dict[str, float]:
+    """Return the shared values that make the choices of all people most likely, each with the rest fitted."""
+    from scipy.optimize import minimize
+
+    names = model.shared
+    alone = spread(partial(fit, model=model.fixing(dict.fromkeys(names, "free"))), people)  # type: ignore[arg-type]
+    lines = np.array([[PARAMETERS[name].line(each.values[name]) for name in names] for each in alone])
+    problems = [Problem(person, model) for person in people]
+
+    def values(place: Array) -> dict[str, float]:
+        return {name: PARAMETERS[name].value(z) for name, z in zip(names, place.tolist(), strict=True)}
+
+    def down(place: Array) -> tuple[float, Array]:
+        fits = spread(partial(fit, model=model.fixing(values(place))), people)
+        slopes = [problem.gradient(each.values)[1] for problem, each in zip(problems, fits, strict=True)]
+        by = np.array([[slope[name] for name in names] for slope in slopes]).sum(axis=0)
+        return -sum(each.log_likelihood for each in fits), -by
+
+    found = minimize(down, np.median(lines, axis=0), jac=True, method="L-BFGS-B", options={"ftol": 1e-12, "gtol": 1e-5})
+    return values(np.asarray(found.x))

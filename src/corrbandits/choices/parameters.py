@@ -1,0 +1,68 @@
+"""The nine numbers that describe a person, each on the scale on which it is fitted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, final
+
+from corrbandits._core import checks
+
+
+@final
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter: its meaning, where it may lie, and the line without ends that it is fitted on.
+
+    >>> PARAMETERS["length"].line(1.0), PARAMETERS["length"].value(0.0)
+    (0.0, 1.0)
+    """
+
+    meaning: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    def check(self, name: str, value: Any) -> float:
+        """Return a value that a parameter may be fixed at; refuse another."""
+        if self.high < math.inf:
+            number = checks.number(name, value, least=self.low, up_to=self.high)
+            if number == self.high:
+                raise ValueError(f"{name} must be below {self.high:g}, got {number:g}.")
+            return number
+        return checks.number(name, value, above=self.low)
+
+    def line(self, value: float) -> float:
+        """Return where a value lies on the line: its logarithm, its log odds, or itself."""
+        if self.high < math.inf:
+            return math.log(value / (1 - value)) if value > 0 else -math.inf
+        return math.log(value) if self.low == 0 else value
+
+    def value(self, place: float) -> float:
+        """Return the value at a place on the line."""
+        if self.high < math.inf:
+            return 1 / (1 + math.exp(-place))
+        return math.exp(place) if self.low == 0 else place
+
+    def slope(self, value: float) -> float:
+        """Return by how much the value grows along the line.
+
+        >>> PARAMETERS["length"].slope(3.0), PARAMETERS["stickiness"].slope(3.0), PARAMETERS["lapse"].slope(0.5)
+        (3.0, 1.0, 0.25)
+        """
+        if self.high < math.inf:
+            return value * (1 - value)
+        return value if self.low == 0 else 1.0
+
+
+PARAMETERS = {
+    "prior_mean": Parameter("the mean reward expected of an arm of which nothing is known"),
+    "prior_sd": Parameter("how far mean rewards are expected to lie from it", 0.0),
+    "length": Parameter("how far an arm tells of others: it multiplies the kernel's lengths", 0.0),
+    "noise": Parameter("the deviation of a reward about its arm's mean, in prior deviations", 0.0),
+    "exploration": Parameter("what the rule's bonus for an unknown arm is multiplied with"),
+    "temperature": Parameter("how much better an arm must be to be e times as likely", 0.0),
+    "stickiness": Parameter("what the arm taken last gains, as a logarithm of odds"),
+    "distance": Parameter("what an arm loses for each unit of distance from the last, as a logarithm of odds"),
+    "lapse": Parameter("the share of choices made at random", 0.0, 1.0),
+}
+"""Every parameter by its name."""

@@ -147,7 +147,7 @@ def _shared(people: Sequence[Person], model: Model, spread: Any) -> dict[str, fl
     from scipy.optimize import minimize
 
     names = model.shared
-    alone = spread(partial(fit, model=model.fixing(dict.fromkeys(names, "free"))), people)  # type: ignore[arg-type]
+    alone = spread(partial(fit, model=model.fixing(dict.fromkeys(names, "free"))), people)
     lines = np.array([[PARAMETERS[name].line(each.values[name]) for name in names] for each in alone])
     problems = [Problem(person, model) for person in people]
 

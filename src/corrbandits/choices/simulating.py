@@ -106,7 +106,7 @@ def _arms(environments: Sequence[Environment]) -> int:
 def _where(environments: Sequence[Environment]) -> Any:
     _arms(environments)
     where = environments[0].coordinates
-    others = [] if where is None else environments
-    if any(each.coordinates is None or not np.array_equal(each.coordinates, where) for each in others):
+    places = [None if each.coordinates is None else each.coordinates.tolist() for each in environments]
+    if any(place != places[0] for place in places):
         raise ValueError("environments of one person must have their arms at the same places, but they differ.")
     return where

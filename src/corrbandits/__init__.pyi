@@ -1,4 +1,5 @@
 from corrbandits import adapters as adapters
+from corrbandits import choices as choices
 from corrbandits import plots as plots
 from corrbandits import stress as stress
 from corrbandits import study as study

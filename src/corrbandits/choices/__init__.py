@@ -1,5 +1,7 @@
 """People: how likely their choices are under a belief, an index and a softmax, and which prior explains them.
 
+The shortest way::
+
     people = cb.choices.read_csv("choices.csv", person="id", arm=["x", "y"], reward="z", given=1)
     model = cb.choices.Model(kernel=cb.SquaredExponential(1.0), prior_mean=50.0, prior_sd=20.0)
     fits = cb.choices.fit_people(people, model, threads=2)         # values, errors, notes, aic, bic of each
@@ -10,7 +12,7 @@
 There are three nouns: a `Person` has `Round`s and is all there is of data; a `Model` says what is believed, by which
 index is chosen, and which of nine parameters (`PARAMETERS`) are fixed, free or shared; a `Fit` says what was found.
 
-From the outside in:
+From the outside in::
 
     people, reading       who chose what; from arrays, a table or a CSV file
     model, parameters, priors    what is said of people, and the numbers it depends on

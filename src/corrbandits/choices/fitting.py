@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.numbers import number
 from corrbandits.choices.bounds import REASONS, Box
 from corrbandits.choices.likelihood import Problem, Top
@@ -181,7 +182,8 @@ def _climbed(problem: Problem, box: Box, start: Array) -> tuple[Top, Array, tupl
 
     limits = list(zip(box.low.tolist(), box.high.tolist(), strict=True))
     options = {"maxiter": 200, "ftol": 1e-13, "gtol": 1e-6, "maxls": 40}
-    found = minimize(down, start, jac=True, method="L-BFGS-B", bounds=limits, options=options)
+    with one_thread():
+        found = minimize(down, start, jac=True, method="L-BFGS-B", bounds=limits, options=options)
     top, _ = problem.top({**fixed, **box.values(found.x)}, warm[0])
     steep = np.abs(np.where((found.x > box.low) & (found.x < box.high), found.jac, 0.0)).max()
     message = "" if found.success or steep < 1e-3 * (1 + abs(top.log_likelihood)) ** 0.5 else str(found.message)

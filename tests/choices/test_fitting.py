@@ -1,0 +1,208 @@
+"""Fits: the concave part and its known optimum, people whose parameters are known, and what a fit says of itself."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import corrbandits as cb
+from corrbandits import choices
+from corrbandits.choices import PARAMETERS, Model, Person, Round
+from corrbandits.choices.likelihood import Problem
+from tests.choices import plain
+
+SMOOTH = cb.SquaredExponential(1.0)
+HILLS = [
+    cb.landscapes.draw(400 * cb.SquaredExponential(1.5), plain.GRID, mean=50.0, noise_variance=4.0, seed=k)
+    for k in range(10)
+]
+MODEL = Model(kernel=SMOOTH, prior_mean=50.0, prior_sd=20.0)
+KNOWN = {"length": 1.2, "exploration": 0.6, "temperature": 4.0}
+
+
+@pytest.fixture(scope="module")
+def anna():
+    return choices.simulate(MODEL, KNOWN, HILLS, horizon=30, seed=2, name="Anna")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"exploration": "free"},
+        {"exploration": "free", "prior_mean": "free", "stickiness": "free", "distance": "free"},
+        {"exploration": 1.0, "prior_sd": "free", "rule": cb.UCL()},
+        {"temperature": 5.0, "exploration": "free", "prior_mean": "free"},
+        {"exploration": "free", "lapse": 0.1},
+    ],
+    ids=["2018", "all", "UCL", "known temperature", "lapses"],
+)
+def test_the_concave_part_is_where_another_optimiser_finds_it(anna, settings):
+    """All parameters at once, by a method without gradients' help from here: the plain likelihood and BFGS."""
+    fixed = {"prior_mean": 50.0, "prior_sd": 20.0, "length": 1.2, "noise": 0.3} | settings
+    model = Model(kernel=SMOOTH, **fixed)
+    person = anna.only([0])
+    found = choices.fit(person, model)
+
+    def down(line):
+        place = {name: PARAMETERS[name].value(z) for name, z in zip(model.free, line, strict=True)}
+        known = model.complete(place)
+        return -plain.each(person, known, kernel=SMOOTH, rule=model.rule).sum()
+
+    start = np.array([PARAMETERS[name].line(found.values[name]) for name in model.free])
+    assert -found.log_likelihood == pytest.approx(down(start), rel=1e-10)
+    away = minimize(down, start + 0.05, method="BFGS", options={"gtol": 1e-3, "maxiter": 40})
+    assert away.fun >= -found.log_likelihood - 1e-9
+    assert away.fun == pytest.approx(-found.log_likelihood, abs=1e-3)
+
+
+def test_the_top_is_flat_in_every_direction(anna):
+    model = Model(kernel=SMOOTH, prior_sd=20.0, noise="free", stickiness="free", distance="free", lapse="free")
+    found = choices.fit(anna, model)
+    value, by = choices.gradient(anna, model, found.values)
+    assert value == pytest.approx(found.log_likelihood, rel=1e-12)
+    ends = " ".join(found.notes)
+    inside = [name for name in model.free if f"{name} runs to" not in ends]
+    assert {"length", "temperature", "exploration", "prior_mean"} <= set(inside)
+    assert max(abs(by[name]) for name in inside) < 1e-2
+
+
+def test_a_person_of_known_parameters_is_found(anna):
+    found = choices.fit(anna, MODEL)
+    assert not found.notes
+    for name, value in KNOWN.items():
+        low, high = found.interval(name)
+        assert low < value < high
+        assert found.errors[name] < 0.5 * value
+    assert found.values["prior_mean"] == 50.0
+    assert found.log_likelihood >= choices.log_likelihood(anna, MODEL, KNOWN)
+    assert found.aic == pytest.approx(6 - 2 * found.log_likelihood)
+    assert found.bic == pytest.approx(3 * np.log(300) - 2 * found.log_likelihood)
+    assert 0 < found.share_explained < 1
+
+
+def test_standard_errors_are_those_of_the_curvature_of_the_plain_likelihood(anna):
+    person = anna.only([0, 1])
+    found, h = choices.fit(person, MODEL), 1e-3
+    line = np.array([PARAMETERS[name].line(found.values[name]) for name in MODEL.free])
+
+    def value(at):
+        place = {name: PARAMETERS[name].value(z) for name, z in zip(MODEL.free, at, strict=True)}
+        return plain.each(person, MODEL.complete(place), kernel=SMOOTH).sum()
+
+    e = h * np.eye(3)
+    curvature = np.array(
+        [
+            [
+                value(line + a + b) - value(line + a - b) - value(line - a + b) + value(line - a - b)
+                for b in e
+            ]
+            for a in e
+        ]
+    ) / (4 * h * h)  # fmt: skip
+    assert found.covariance == pytest.approx(np.linalg.inv(-curvature), rel=1e-3)
+
+
+def test_a_profile_has_its_top_at_the_fit_and_falls_by_two_at_the_interval(anna):
+    found = choices.fit(anna, MODEL)
+    low, high = found.interval("length")
+    curve = choices.profile(anna, MODEL, "length", [low, found.values["length"], high])
+    assert curve[1] == pytest.approx(found.log_likelihood, abs=1e-8)
+    assert curve[1] - curve[[0, 2]] == pytest.approx([1.92, 1.92], rel=0.35)
+    with pytest.raises(ValueError, match="noise must be a free parameter"):
+        choices.profile(anna, MODEL, "noise", [1.0])
+
+
+@pytest.mark.parametrize("name", ["temperature", "exploration"])
+def test_shared_parameters_are_one_for_all_and_best(anna, name):
+    ben = choices.simulate(MODEL, KNOWN | {"length": 0.7, "temperature": 6.0}, HILLS[:4], horizon=15, seed=5)
+    both = [anna.only([0, 1]), ben]
+    fits = choices.fit_people(both, replace(MODEL, **{name: "shared"}))
+    value = fits[0].values[name]
+    assert value == fits[1].values[name]
+
+    def total(at):
+        return sum(choices.fit(person, MODEL.fixing({name: at})).log_likelihood for person in both)
+
+    best = sum(each.log_likelihood for each in fits)
+    assert total(value) == pytest.approx(best, rel=1e-10)
+    assert max(total(value * 1.1), total(value * 0.9)) < best
+    assert best < sum(choices.fit(person, MODEL).log_likelihood for person in both)
+    with pytest.raises(ValueError, match=f"{name} shared by people can be fitted to several"):
+        choices.fit(anna, replace(MODEL, **{name: "shared"}))
+
+
+def test_fits_have_the_same_bits_whoever_computes_them(anna):
+    people = [anna.only([k]) for k in range(4)]
+    with ThreadPoolExecutor(3) as pool:
+        ways = [{}, {"threads": 2}, {"map": map}, {"map": pool}]
+        found = [[each.values for each in choices.fit_people(people, MODEL, **way)] for way in ways]
+    assert all(each == found[0] for each in found)
+    with pytest.raises(TypeError, match="map must be a function"):
+        choices.fit_people(people, MODEL, map=3)
+
+
+def test_rounds_left_out_are_foreseen_by_the_others(anna):
+    person = anna.only([0, 1, 2])
+    found = choices.leave_one_round_out(person, MODEL)
+    for out in range(3):
+        fitted = choices.fit(person.only([k for k in range(3) if k != out]), MODEL)
+        ahead = choices.log_likelihood(person.only([out]), MODEL, fitted.values)
+        assert found.rounds[out] == pytest.approx(ahead, abs=1e-3)
+    assert found.choices == 90
+    later = choices.leave_future_out(person, MODEL, first=2)
+    assert later.rounds == pytest.approx(found.rounds[2:], abs=1e-3)
+    assert choices.predict_people([person], MODEL)[0].rounds.tolist() == found.rounds.tolist()
+    assert found.share_explained == pytest.approx(1 + found.rounds.sum() / (90 * np.log(20)))
+
+
+def test_a_model_that_is_right_foresees_better_than_one_that_is_not(anna):
+    person = anna.only(range(4))
+    right = choices.leave_one_round_out(person, MODEL)
+    wrong = choices.leave_one_round_out(person, Model(prior_mean=50.0, prior_sd=20.0, noise="free"))
+    assert right.log_likelihood > wrong.log_likelihood + 10
+
+
+def note_on(person, model, words):
+    notes = choices.fit(person, model).notes
+    assert any(words in note for note in notes), notes
+
+
+def test_a_fit_says_what_ran_away():
+    rng = np.random.default_rng(0)
+    random = plain.somebody(1, rounds=6, trials=30)
+    never = Person([Round(np.arange(20), 50 + rng.normal(size=20))], coordinates=plain.GRID)
+    always = Person([Round([3] * 12, [9.0] * 12)], coordinates=plain.GRID)
+    alike = Person([Round(rng.integers(20, size=12), [50.0] * 12)], coordinates=plain.GRID)
+    note_on(never, Model(prior_mean=50.0, exploration=0.0, temperature=1.0, stickiness="free"), "no arm is taken twice")
+    note_on(always, Model(prior_mean=0.0, exploration=0.0, temperature=1.0, stickiness="free"), "always taken again")
+    note_on(alike, Model(prior_mean=50.0, exploration=0.0, noise=0.1), "temperature")
+    note_on(random, Model(kernel=SMOOTH, prior_mean=50.0, prior_sd=20.0, lapse="free"), "lapse runs to its")
+    obvious = Person([Round([0, 1, 0, 0, 0], [9.0, 0.0, 9.0, 9.0, 9.0], given=2)], arms=2)
+    note_on(obvious, Model(prior_mean=0.0, exploration=0.0), "every choice is the one that the model prefers")
+    backwards = Person([Round([0, 1, 1, 1, 1], [9.0, 0.0, 0.0, 0.0, 0.0], given=2)], arms=2)
+    note_on(backwards, Model(prior_mean=0.0, exploration=0.0), "means do not matter for the choices")
+
+
+def test_a_round_of_one_trial_and_a_person_of_one_arm_are_fitted_without_a_crash():
+    once = Person([Round([1], [2.0])], coordinates=plain.GRID)
+    assert choices.fit(once, Model(kernel=SMOOTH)).log_likelihood == pytest.approx(-np.log(20))
+    assert choices.fit(once, Model(kernel=SMOOTH)).notes
+    alone = Person([Round([0, 0], [1.0, 2.0])], coordinates=[[0.0]])
+    assert choices.fit(alone, Model(kernel=SMOOTH)).notes
+    with pytest.raises(ValueError, match="has made no choice"):
+        choices.fit(Person([Round([1], [2.0], given=1)], arms=2), Model())
+
+
+def test_the_likelihood_has_no_lower_point_between_two_of_its_concave_part(anna):
+    """Concavity itself, along lines between random coefficients."""
+    problem = Problem(anna.only([0]), MODEL)
+    rng = np.random.default_rng(3)
+
+    def at(x):  # 1 / temperature, exploration / temperature
+        return problem.each(MODEL.complete({"length": 1.0, "temperature": 1 / x[0], "exploration": x[1] / x[0]})).sum()
+
+    for _ in range(20):
+        one, other = rng.uniform([0.01, -1.0], [2.0, 1.0], (2, 2))
+        assert at((one + other) / 2) >= (at(one) + at(other)) / 2

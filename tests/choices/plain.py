@@ -1,4 +1,4 @@
-"""A witness: the likelihood of choices written down plainly, trial by trial, from beliefs and indices of the package."""
+"""A witness: the likelihood of choices written plainly, trial by trial, from beliefs and indices of the package."""
 
 import numpy as np
 from scipy.special import logsumexp

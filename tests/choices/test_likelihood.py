@@ -139,8 +139,13 @@ def differences(person, model, values):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "rule"), [*itertools.product(["independent", "squared exponential"], RULES), ("sum", "deviation"), ("product", "UCL")]
-)  # fmt: skip
+    ("kernel", "rule"),
+    [
+        *itertools.product(["independent", "squared exponential"], RULES),
+        ("sum", "deviation"),
+        ("product", "UCL"),
+    ],
+)
 def test_gradients_are_differences(kernel, rule):
     model, person = model_of(KERNELS[kernel], RULES[rule]), plain.somebody(5)
     values = values_of(model)
@@ -184,7 +189,10 @@ def test_a_length_of_nearly_nothing_is_independence():
 
 def test_one_arm_is_always_chosen():
     alone = Person([Round([0, 0, 0], [1.0, 1.0, 1.0])], coordinates=[[0.0]])
-    assert choices.log_likelihood(alone, Model(kernel=cb.Exponential(1.0)), values_of(Model(kernel=cb.Exponential(1.0)))) == 0
+    assert (
+        choices.log_likelihood(alone, Model(kernel=cb.Exponential(1.0)), values_of(Model(kernel=cb.Exponential(1.0))))
+        == 0
+    )
 
 
 def test_rewards_may_be_as_large_as_doubles():

@@ -28,7 +28,11 @@ NODES = 301
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How many people follow each of several models, and how sure it is which is followed most."""
+    """How many people follow each of several models, and how sure it is which is followed most; `compare` makes it.
+
+    >>> compare([[0.0, -9.0]] * 20).protected.round(3)
+    array([1., 0.])
+    """
 
     shares: Array
     """The expected share of people who follow each model."""
@@ -106,7 +110,7 @@ def _normalised(L: Array) -> Array:
 def _exceedance(alpha: Array) -> Array:
     """Return the probability that each share is the largest, by quadrature: shares are Gammas over their sum.
 
-    P(k largest) = E[prod_j F_j(x_k)], x_k a Gamma variable of shape alpha_k: a quantile of it at Phi(s), s normal, by the
+    P(k largest) = E[prod_j F_j(x_k)], x_k a Gamma variable of shape alpha_k: its quantile at Phi(s), s normal, by the
     trapezoid rule, whose error falls faster than any power of the step.
     """
     from scipy.special import gammainc, gammainccinv, gammaincinv, ndtr

@@ -32,10 +32,16 @@ STEP = 1e-4
 @final
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The parameters that make a person's choices most likely, and how sure that is.
+    """The parameters that make a person's choices most likely, and how sure that is; `fit` makes it.
 
     `notes` are sentences on what went wrong: parameters that run to an end, that cannot be told apart, or a search that
     failed. Where there are any, read them before the numbers.
+
+    >>> from corrbandits.choices import Round
+    >>> somebody = Person([Round([0, 1, 1, 0, 1, 1], [1.0, 3.0, 2.0, 1.5, 2.0, 2.2])], arms=2, name="Anna")
+    >>> print(fit(somebody, Model(prior_mean=1.5, exploration=0.0)))
+    Anna: 6 choices, log likelihood -3.4785
+      temperature  0.7 ± 0.6
     """
 
     person: Any
@@ -66,7 +72,7 @@ class Fit:
         middle = parameter.line(self.values[name])
         if not math.isfinite(half):
             return parameter.low, parameter.high
-        return parameter.value(middle - half), parameter.value(min(middle + half, 700.0))
+        return parameter.value(middle - half), parameter.value(middle + half)
 
     @property
     def aic(self) -> float:
@@ -98,8 +104,9 @@ def fit(person: Person, model: Model, *, start: Mapping[str, float] | None = Non
     """Return the parameters that make a person's choices most likely.
 
     The parameters that utilities are linear in are found by Newton's method, for any length, noise and lapse; along
-    those the likelihood is climbed with its gradient, from the best of several starting points and, if given, from
-    `start`. No random number is used.
+    those the likelihood is climbed with its gradient, from the best two of several starting points. If there is a
+    `start`, it is climbed from there alone, unless a starting point is higher than where that leads. No random number
+    is used.
 
     >>> from corrbandits import GaussianBandit, SquaredExponential
     >>> from corrbandits.choices import simulate
@@ -161,9 +168,13 @@ def _highest(problem: Problem, box: Box, start: Mapping[str, float] | None) -> t
     if not box.names:
         top, _ = problem.top(fixed)
         return top, np.empty(0), _failed(top, "")
-    looks = sorted(box.starts, key=lambda at: -problem.top({**fixed, **box.values(at)})[0].log_likelihood)
-    begin = [*([] if start is None else [box.line(dict(start))]), *looks][:CLIMBS]
-    climbs = [_climbed(problem, box, at) for at in begin]
+    heights = [problem.top({**fixed, **box.values(at)})[0].log_likelihood for at in box.starts]
+    looks = [box.starts[place] for place in np.argsort(heights)[::-1]]
+    if start is not None:
+        found = _climbed(problem, box, box.line(dict(start)))
+        if found[0].log_likelihood >= max(heights):
+            return found
+    climbs = [_climbed(problem, box, at) for at in looks[:CLIMBS]]
     return max(climbs, key=lambda climb: climb[0].log_likelihood)
 
 
@@ -235,8 +246,6 @@ def _change(problem: Problem, values: dict[str, float], name: str, inside: list[
     """Return the second derivatives of the log likelihood along one line and all, by central differences."""
     parameter = PARAMETERS[name]
     place = parameter.line(values[name])
-    step = STEP * (
-        1.0 if parameter.low == 0 else max(abs(place), problem.trials.unit * 1e-2 if name == "prior_mean" else 1.0)
-    )
+    step = STEP * problem.natural_unit(name, values)
     sides = [problem.gradient({**values, name: parameter.value(place + s)})[1] for s in (step, -step)]
     return [(sides[0][other] - sides[1][other]) / (2 * step) for other in inside]

@@ -25,7 +25,11 @@ _In, _Out = TypeVar("_In"), TypeVar("_Out")
 @final
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """How well the choices of a person are foreseen by fits that have not seen them."""
+    """How well the choices of a person are foreseen by fits that have not seen them; `leave_one_round_out` makes it.
+
+    >>> Prediction("Anna", np.array([-3.0, -4.0]), choices=10, arms=4, fits=()).share_explained    # at random: 0
+    0.495...
+    """
 
     person: Any
     rounds: Array
@@ -110,7 +114,14 @@ def predict_people(
     threads: int | None = None,
     map: Any = None,  # noqa: A002  as in simulate
 ) -> list[Prediction]:
-    """Return `leave_one_round_out` of several people, side by side as in `fit_people`."""
+    """Return `leave_one_round_out` of several people, side by side as in `fit_people`.
+
+    >>> from corrbandits.choices import Round
+    >>> rounds = [Round([0, 1, 1, k, 1], [1.0, 3.0, 2.0, 1.5, 2.0]) for k in (0, 1)]
+    >>> people = [Person(rounds, arms=2, name=name) for name in ("Anna", "Ben")]
+    >>> [each.person for each in predict_people(people, Model(prior_mean=1.0, exploration=0.0), threads=2)]
+    ['Anna', 'Ben']
+    """
     if model.shared:
         raise ValueError(
             f"{', '.join(model.shared)} must be free or fixed here: what is shared would have to be refitted."

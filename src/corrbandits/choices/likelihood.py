@@ -118,6 +118,12 @@ class Problem:
                 return Top(self._natural(found, values), value, tuple(held), steps == MOST_STEPS, x), view
             held |= wrong
 
+    def natural_unit(self, name: str, values: Values) -> float:
+        """Return by how much a parameter must move along its line for utilities to move by about 1."""
+        if name == "exploration":
+            return values["temperature"] / self._bonus_unit(values)
+        return values["temperature"] if name == "prior_mean" else 1.0
+
     def _utilities(self, weights: Array, view: View) -> Array:
         data = self.trials
         X = np.empty((self._arms.size, len(weights), self.person.arms))

@@ -8,6 +8,9 @@ from typing import Any, final
 
 from corrbandits._core import checks
 
+MOST = 700.0
+"""Logarithms up to here are those of doubles."""
+
 
 @final
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class Parameter:
     def value(self, place: float) -> float:
         """Return the value at a place on the line."""
         if self.high < math.inf:
-            return 1 / (1 + math.exp(-place))
-        return math.exp(place) if self.low == 0 else place
+            return 1 / (1 + math.exp(min(-place, MOST)))
+        return math.exp(min(place, MOST)) if self.low == 0 else place
 
     def slope(self, value: float) -> float:
         """Return by how much the value grows along the line.

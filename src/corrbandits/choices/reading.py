@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, final
+from typing import IO, TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -17,8 +17,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_csv(path: str | PathLike[str], **columns: Any) -> list[Person]:
-    """Return the people in a CSV file; the options are those of `from_frame`, and rows are numbered as its lines."""
+def read_csv(path: str | PathLike[str] | IO[str], **columns: Any) -> list[Person]:
+    r"""Return the people in a CSV file; the options are those of `from_frame`, and rows are numbered as its lines.
+
+    >>> import io
+    >>> table = io.StringIO("id,round,trial,arm,reward\n7,1,1,0,50\n7,1,2,1,lots")
+    >>> read_csv(table, person="id")
+    Traceback (most recent call last):
+    ValueError: row 3: reward must be a finite number, got 'lots'. Mend it, or leave the round out.
+    """
     import pandas as pd
 
     return from_frame(pd.read_csv(path).rename(index=lambda row: row + 2), **columns)

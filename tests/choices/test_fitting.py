@@ -180,7 +180,7 @@ def test_a_fit_says_what_ran_away():
     note_on(alike, Model(prior_mean=50.0, exploration=0.0, noise=0.1), "temperature")
     note_on(random, Model(kernel=SMOOTH, prior_mean=50.0, prior_sd=20.0, lapse="free"), "lapse runs to its")
     obvious = Person([Round([0, 1, 0, 0, 0], [9.0, 0.0, 9.0, 9.0, 9.0], given=2)], arms=2)
-    note_on(obvious, Model(prior_mean=0.0, exploration=0.0), "every choice is the one that the model prefers")
+    note_on(obvious, Model(prior_mean=0.0, exploration=0.0), "however little an arm is preferred, it is taken")
     backwards = Person([Round([0, 1, 1, 1, 1], [9.0, 0.0, 0.0, 0.0, 0.0], given=2)], arms=2)
     note_on(backwards, Model(prior_mean=0.0, exploration=0.0), "means do not matter for the choices")
 

@@ -27,7 +27,10 @@ REASONS = {
     ("prior_mean", "upper"): "the choices put no bound on that side. Fix it",
     ("prior_sd", "lower"): "what is not known draws nobody. Fix exploration at 0",
     ("prior_sd", "upper"): "the choices put no bound on that side. Fix it",
-    ("temperature", "lower"): "every choice is the one that the model prefers. Fix it, or fit it as shared",
+    (
+        "temperature",
+        "lower",
+    ): "however little an arm is preferred, it is taken. Fix it, or see whether length or noise are the right ones",
     ("temperature", "upper"): "means do not matter for the choices. No other parameter of the belief can be told then",
     ("stickiness", "lower"): "no arm is taken twice in a row. Fix it there, and read it as never",
     ("stickiness", "upper"): "the last arm is always taken again. Fix it there, and read it as always",

@@ -125,7 +125,7 @@ def fit(person: Person, model: Model, *, start: Mapping[str, float] | None = Non
     problem = Problem(person, model)
     box = Box.of(problem)
     found, place, failure = _highest(problem, box, start)
-    ends = box.ends(place) | {name: _end(name, found.values[name]) for name in found.ends}
+    ends = box.ends(place) | found.ends
     if "temperature" in model.free and found.log_likelihood > CERTAIN * person.choices:
         ends["temperature"] = "lower"
     covariance, doubts = _covariance(problem, found.values, tuple(ends))
@@ -135,11 +135,6 @@ def fit(person: Person, model: Model, *, start: Mapping[str, float] | None = Non
     ]
     notes = (*failure, *words, *doubts)
     return Fit(person.name, model, found.values, covariance, found.log_likelihood, person.choices, person.arms, notes)
-
-
-def _end(name: str, value: float) -> str:
-    """Return at which end a parameter is that utilities are linear in."""
-    return "upper" if name == "temperature" or (name != "prior_sd" and value > 0) else "lower"
 
 
 def profile(person: Person, model: Model, name: str, at: Sequence[float]) -> Array:

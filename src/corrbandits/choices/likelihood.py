@@ -29,8 +29,9 @@ from corrbandits.choices.views import Compiled, Stepwise, View
 
 Values = Mapping[str, float]
 
-COLDEST = 1e-4
-"""The smallest 1 / temperature, over the unit of rewards: then all arms are as good as equally likely."""
+WARMEST, COLDEST = 1e-4, 1e3
+"""The ends of 1 / temperature, over the unit of rewards: all arms as good as equally likely, and a thousandth of the
+unit enough to prefer one arm to another."""
 
 FLATTEST = 1e-6
 """The smallest prior deviation that is fitted, in units of rewards."""
@@ -49,8 +50,8 @@ class Top:
 
     values: dict[str, float]
     log_likelihood: float
-    ends: tuple[str, ...]
-    """The parameters that are held at an end of where they may lie."""
+    ends: dict[str, str]
+    """The parameters that are held at an end of where they may lie, and at which: lower or upper."""
 
     failed: bool
     x: Array
@@ -115,7 +116,8 @@ class Problem:
             found = {**dict(zip(names, x.tolist(), strict=True)), **held}
             wrong = self._beyond(found, values)
             if not wrong:
-                return Top(self._natural(found, values), value, tuple(held), steps == MOST_STEPS, x), view
+                ends = {name: self._end(name, x_held) for name, x_held in held.items()}
+                return Top(self._natural(found, values), value, ends, steps == MOST_STEPS, x), view
             held |= wrong
 
     def natural_unit(self, name: str, values: Values) -> float:
@@ -191,14 +193,20 @@ class Problem:
 
     def _beyond(self, found: Values, values: Values) -> dict[str, float]:
         """Return the coefficients that lie beyond an end, at that end: the temperature first."""
-        least = COLDEST / self.trials.unit
-        if found.get("temperature", least) < least:
-            return {"temperature": least}
+        least, most_rate = WARMEST / self.trials.unit, COLDEST / self.trials.unit
+        if not least <= found.get("temperature", least) <= most_rate:
+            return {"temperature": min(max(found["temperature"], least), most_rate)}
         rate = found.get("temperature", 1 / values.get("temperature", 1.0))
         flat = FLATTEST * self.trials.unit * rate
         most = {"stickiness": MOST_ODDS, "distance": MOST_ODDS / self._nearest}
         wrong = {name: math.copysign(m, found[name]) for name, m in most.items() if abs(found.get(name, 0.0)) > m}
         return wrong | ({"prior_sd": flat} if found.get("prior_sd", flat) < flat else {})
+
+    def _end(self, name: str, x: float) -> str:
+        """Return at which end a parameter is whose coefficient is held."""
+        if name == "temperature":
+            return "upper" if x * self.trials.unit < 1.0 else "lower"
+        return "upper" if x > 0 and name != "prior_sd" else "lower"
 
     @cached_property
     def _nearest(self) -> float:

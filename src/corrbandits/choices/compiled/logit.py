@@ -14,6 +14,9 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits.simulation.engines.compiled.cache import compiled, part
 
+MOST_HALVINGS = 30
+"""Of a step that leads too far."""
+
 
 @part
 def _laws(X: Array, i: int, x: Array, law: Array) -> float:
@@ -160,18 +163,23 @@ def climb(X: Array, chosen: Integers, x: Array, lapse: float, most: int) -> tupl
         gain = 0.0
         for j in range(p):
             gain += g[j] * step[j]
-        if gain <= 1e-13 * (1.0 + abs(value)) or value > -1e-9:
+        if not gain > 1e-15 * (1.0 + abs(value)) or value > -1e-9:
             return value, tried
+        last = gain < 1e-8 * (1.0 + abs(value))  # one more step, which squares the error; rounding hides what it gains
         share = 1.0
-        for _ in range(60):
+        for _ in range(MOST_HALVINGS):
             for j in range(p):
                 there[j] = x[j] + share * step[j]
             new = _derive(X, chosen, there, lapse, law, g, H, E)
-            if new >= value + 1e-4 * share * gain or (share * gain < 1e-9 * (1.0 + abs(value)) and new >= value):
+            if new >= value + 1e-4 * share * gain or last:
                 break
             share *= 0.5
         else:
-            return _derive(X, chosen, x, lapse, law, g, H, E), tried
+            return value, most
+        if last and not new >= value - 1e-12 * (1.0 + abs(value)):
+            return value, tried
         x[:] = there
         value = new
+        if last:
+            return value, tried
     return value, most

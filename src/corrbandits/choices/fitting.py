@@ -40,8 +40,8 @@ class Fit:
     >>> from corrbandits.choices import Round
     >>> somebody = Person([Round([0, 1, 1, 0, 1, 1], [1.0, 3.0, 2.0, 1.5, 2.0, 2.2])], arms=2, name="Anna")
     >>> print(fit(somebody, Model(prior_mean=1.5, exploration=0.0)))
-    Anna: 6 choices, log likelihood -3.4785
-      temperature  0.7 ± 0.6
+    Anna: 6 choices, log likelihood -3.5172
+      temperature  1.202 ± 1.2
     """
 
     person: Any

@@ -36,7 +36,7 @@ unit enough to prefer one arm to another."""
 FLATTEST = 1e-6
 """The smallest prior deviation that is fitted, in units of rewards."""
 
-MOST_ODDS = 20.0
+MOST_ODDS = 10.0
 """The largest stickiness, and the most that the distance to the nearest arm may cost, as a logarithm of odds."""
 
 MOST_STEPS = 60

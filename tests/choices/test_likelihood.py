@@ -117,6 +117,16 @@ def test_beliefs_that_are_asked_trial_by_trial_have_the_same_interface(prior):
     assert found[~told] == pytest.approx(-np.log(person.arms))
 
 
+def test_a_rule_may_be_made_for_each_horizon():
+    person, kernel = plain.somebody(4), cb.Exponential(1.0)
+    made = Model(kernel=kernel, rule=lambda horizon: cb.CorrelatedUCL())
+    assert made.has_factor
+    values = values_of(made)
+    expected = choices.log_likelihood(person, Model(kernel=kernel, rule=cb.CorrelatedUCL()), values)
+    assert choices.log_likelihood(person, made, values) == expected
+    assert Model(rule=cb.BayesUCB).compiled
+
+
 def test_any_rule_with_an_index_serves():
     person = plain.somebody(4, rounds=2, trials=6)
     model = Model(kernel=cb.Exponential(1.0), rule=cb.Gittins, noise=0.3)
@@ -233,6 +243,11 @@ def test_what_cannot_be_told_is_refused(settings, complaint):
 def test_what_is_no_setting_is_refused():
     with pytest.raises(TypeError, match='noise must be a number, "free" or "shared", got \'loose\''):
         Model(noise="loose")
+    for wrong in ("UCL", cb.Thompson(), lambda horizon: horizon):
+        with pytest.raises(TypeError, match="rule must be a rule with an index"):
+            Model(rule=wrong)
+    with pytest.raises(TypeError, match="prior must be one such as"):
+        Model(prior=cb.Independent(noise_variance=1.0, arms=2))
     with pytest.raises(TypeError, match="kernel must be a kernel"):
         Model(kernel=cb.SquaredExponential)
     with pytest.raises(ValueError, match="values must say what temperature is"):

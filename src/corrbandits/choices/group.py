@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, final
 
@@ -77,8 +77,9 @@ def fit_people(
     spread = _spread(threads, map)
     if not model.shared:
         return spread(partial(fit, model=model), people)
-    values = _shared(people, model, spread)
-    return spread(partial(fit, model=model.fixing(values)), people)
+    values, notes = _shared(people, model, spread)
+    fits = spread(partial(fit, model=model.fixing(values)), people)
+    return [replace(each, notes=(*notes, *each.notes)) for each in fits]
 
 
 def leave_one_round_out(person: Person, model: Model) -> Prediction:
@@ -153,8 +154,11 @@ def _spread(threads: int | None, way: Any) -> Callable[[Callable[[Any], Any], It
     return in_threads
 
 
-def _shared(people: Sequence[Person], model: Model, spread: Any) -> dict[str, float]:
-    """Return the shared values that make the choices of all people most likely, each with the rest fitted."""
+def _shared(people: Sequence[Person], model: Model, spread: Any) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Return the shared values that make the choices of all people most likely, and words on what went wrong.
+
+    They are looked for between the values of people fitted alone, and a little beyond.
+    """
     from scipy.optimize import minimize
 
     names = model.shared
@@ -171,5 +175,10 @@ def _shared(people: Sequence[Person], model: Model, spread: Any) -> dict[str, fl
         by = np.array([[slope[name] for name in names] for slope in slopes]).sum(axis=0)
         return -sum(each.log_likelihood for each in fits), -by
 
-    found = minimize(down, np.median(lines, axis=0), jac=True, method="L-BFGS-B", options={"ftol": 1e-12, "gtol": 1e-5})
-    return values(np.asarray(found.x))
+    low, high = lines.min(axis=0) - 1, lines.max(axis=0) + 1
+    options = {"ftol": 1e-12, "gtol": 1e-5}
+    start, bounds = np.median(lines, axis=0), list(zip(low.tolist(), high.tolist(), strict=True))
+    found = minimize(down, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    steep = np.abs(found.jac).max() > 1e-3 * (1 + abs(found.fun)) ** 0.5
+    failed = (f"the search for what is shared failed ({found.message}). Fix it.",) if steep else ()
+    return values(np.asarray(found.x)), failed

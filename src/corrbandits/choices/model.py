@@ -18,6 +18,9 @@ from corrbandits.policies import CorrelatedUCL, CrediblePolicy, Greedy, IndexPol
 Setting = float | Literal["free", "shared"] | None
 Rule = IndexPolicy | Callable[[int], IndexPolicy]
 
+ANY = 1_000
+"""A horizon, to see what kind of rule a class makes."""
+
 
 @final
 @dataclass(frozen=True)
@@ -62,7 +65,10 @@ class Model:
     def __post_init__(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
             raise TypeError(f"kernel must be a kernel such as SquaredExponential(1.0), got {self.kernel!r:.60}.")
+        if not isinstance(self.prior, Prior):
+            raise TypeError(f"prior must be one such as Steady() or ToldNothing(), got {self.prior!r:.60}.")
         checks.flag("cooling", self.cooling)
+        self.rule_of(ANY)
         for name, setting in self._settings().items():
             fixed = isinstance(setting, (int, float, np.number)) and not isinstance(setting, bool)
             absent = setting is None and name in Prior.uses
@@ -121,14 +127,15 @@ class Model:
     @property
     def compiled(self) -> bool:
         """Whether its likelihood is computed in compiled loops; if not, the belief is asked trial by trial."""
-        rule = self.rule_of(1)
+        rule = self.rule_of(ANY)
         plain = type(rule).index in (LimitPolicy.index, CrediblePolicy.index) if rule is not None else True
         return isinstance(self.prior, Steady) and (plain or isinstance(rule, CorrelatedUCL))
 
     @property
     def has_factor(self) -> bool:
         """Whether its bonus has the factor of the printed index, sqrt(sum_j rho_ij^2)."""
-        return isinstance(self.rule, CorrelatedUCL) and self.rule.factor and self.kernel is not None
+        rule = self.rule_of(ANY)
+        return isinstance(rule, CorrelatedUCL) and rule.factor and self.kernel is not None
 
     def rule_of(self, horizon: int) -> IndexPolicy | None:
         """Return the rule in a round of so many choices; None if its bonus is the standard deviation.
@@ -137,7 +144,7 @@ class Model:
         >>> Model(rule=HorizonUCL).rule_of(20)
         HorizonUCL(horizon=20)
         """
-        rule = self.rule if isinstance(self.rule, IndexPolicy) or self.rule is None else self.rule(horizon)
+        rule = self.rule(horizon) if callable(self.rule) else self.rule
         if rule is not None and not isinstance(rule, IndexPolicy):
             raise TypeError(f"rule must be a rule with an index, such as UCL(), or make one, got {rule!r:.60}.")
         return rule

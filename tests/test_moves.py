@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+import corrbandits as cb
 from corrbandits import Moves
 
 SIX = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 1.0], [5.0, 12.0], [-3.0, 4.0]])
@@ -76,7 +77,9 @@ def test_it_is_a_value():
     ("given", "words"),
     [
         ({"per_move": -1.0}, "per_move must be at least 0, got -1"),
-        ({"per_move": np.inf}, "per_move must be at least 0, got inf"),
+        ({"per_move": np.inf}, "per_move must be at least 0 and finite, got inf"),
+        ({"graph": [(0, 1, 1e308), (1, 2, 1e308)]}, "the length of an edge must be above 0 and at most 1e\\+300"),
+        ({"distance": "nonsense"}, "distance must be euclidean"),
         ({"per_distance": "far"}, "per_distance must be numbers, got 'far'"),
         ({"coordinates": [0.0], "graph": [(0, 1)]}, "at coordinates or on a graph, got both"),
         ({"coordinates": [0.0, np.nan]}, "coordinates must be finite"),
@@ -95,3 +98,20 @@ def test_other_arms_than_there_are_places_for_are_refused():
         moves.row(0, arms=7)
     with pytest.raises(ValueError, match="an arm must be an index from 0 to 5, got 6"):
         moves.row(6, arms=6)
+
+
+@pytest.mark.parametrize("moves", [Moves(1.0, 1.0, coordinates=SIX), Moves(1.0, graph=[(i, i + 1) for i in range(5)])])
+def test_arms_that_there_are_not_are_refused(moves):
+    for start, end in ((-1, 0), (0, 6)):
+        with pytest.raises(ValueError, match="an arm must be"):
+            moves.cost(start, end)
+    with pytest.raises(TypeError, match="an arm must be a whole number, got 'a'"):
+        moves.cost("a", 0)
+
+
+def test_costs_beyond_the_doubles_are_refused():
+    with pytest.raises(OverflowError, match="moves cost more than a double can hold; measure"):
+        Moves(per_distance=1e200, coordinates=[0.0, 1e200]).row(0, 2)
+    bandit, prior = cb.GaussianBandit([0.0, 0.1], 1.0), cb.Independent(variance=1.0, noise_variance=1.0, arms=2)
+    with pytest.raises(OverflowError, match="moves cost more than a double can hold; measure"):
+        cb.simulate({"a": (cb.Thompson(), prior)}, bandit, horizon=50, moves=Moves(per_move=1e308))

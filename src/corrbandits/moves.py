@@ -41,6 +41,7 @@ class Moves:
     def __post_init__(self) -> None:
         for name in ("per_move", "per_distance"):
             checks.set_field(self, name, checks.number(name, getattr(self, name), least=0))
+        Exponential(1.0, distance=self.distance)  # refuses a distance that there is not
         if self.coordinates is not None and self.graph is not None:
             raise ValueError("arms lie at coordinates or on a graph, got both. Leave one of them out.")
         if self.coordinates is not None:
@@ -57,16 +58,17 @@ class Moves:
 
     def cost(self, start: int, end: int) -> float:
         """Return what it costs to go from one arm to another."""
-        return float(self.along(np.array([start, end]))[0])
+        most = self._places or checks.MOST
+        return float(self.along(np.array([checks.arm(start, most), checks.arm(end, most)]))[0])
 
     def row(self, start: int, arms: int, where: Array | None = None) -> Array:
         """Return what it costs to go from an arm to each of so many, which lie `where` if nothing else was said."""
         start = checks.arm(start, self.fitting(arms))
         costs = np.full(arms, self.per_move)
         if self.per_distance:
-            costs += self.per_distance * self._from(start, where)
+            costs += self._of(self._from(start, where))
         costs[start] = 0.0
-        return costs
+        return held(costs)
 
     def along(self, arms: Integers, where: Array | None = None) -> Array:
         """Return what each step along a way costs: from its first arm to the second, and so on.
@@ -79,8 +81,8 @@ class Moves:
         costs = np.where(moved, self.per_move, 0.0)
         for arm in np.unique(start[moved]).tolist() if self.per_distance else ():
             leaving = moved & (start == arm)
-            costs[leaving] += self.per_distance * self._from(arm, where)[end[leaving]]
-        return costs
+            costs[leaving] += self._of(self._from(arm, where)[end[leaving]])
+        return held(costs)
 
     def placed(self, coordinates: Any) -> Moves:
         """Return what moves cost between arms at these places, unless it says already where they lie.
@@ -99,6 +101,10 @@ class Moves:
                 "or the graph of these arms."
             )
         return arms
+
+    def _of(self, distances: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return np.asarray(self.per_distance * distances)
 
     @property
     def _places(self) -> int | None:
@@ -133,3 +139,10 @@ class Moves:
         said += [f"graph of {self._places} arms"] if self.graph else []
         said += [f"{self._places} places"] if self.coordinates else []
         return f"Moves({', '.join(said)})"
+
+
+def held(costs: Array) -> Array:
+    """Return costs that a double can hold; refuse others."""
+    if np.isfinite(costs).all():
+        return costs
+    raise OverflowError("moves cost more than a double can hold; measure costs and rewards in a larger unit.")

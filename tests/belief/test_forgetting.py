@@ -58,6 +58,17 @@ class TestWindowed:
             assert_close(belief.now, at_once(prior, lately), 1e-10)
             belief = belief.observe(arm, reward)
 
+    def test_how_one_came_to_a_time_does_not_matter(self):
+        prior, rng = PRIORS["independent"], np.random.default_rng(5)
+        for window in ((1.0, 0.5), (0.7, 0.8), (3.0, 0.3), (1.5, 1.0), 2.5):
+            hopping = cb.Windowed(prior=prior, window=window)
+            for _ in range(30):
+                hopping = hopping.after(hopping.time + rng.exponential()).observe(int(rng.integers(3)), rng.normal())
+            end, at_once_there = hopping.time + 6.3, hopping
+            while hopping.time < end - 0.01:
+                hopping = hopping.after(hopping.time + 0.01)
+            assert_close(hopping.after(end).now, at_once_there.after(end).now, 1e-12)
+
     def test_arms_of_which_all_is_forgotten_are_tried_again(self):
         prior = cb.Independent(noise_variance=1.0, arms=3)
         bandit = cb.ChangingBandit(np.tile([0.0, 1.0, 2.0], (50, 1)), noise_variance=1.0)
@@ -69,7 +80,7 @@ class TestWindowed:
         ("window", "message"),
         [
             (0.5, "window must be at least 1"),
-            (math.inf, "window must be at least 1"),
+            (math.inf, "window must be at least 1 and finite"),
             ((1.0, 2.0), "alpha of the window must be above 0 and at most 1"),
             ((0.0, 1.0), "lambda of the window must be above 0"),
             ((1.0, 0.5, 2.0), "window must be one number, or lambda and alpha"),
@@ -113,6 +124,15 @@ class TestDiscounted:
         belief = told(cb.Discounted(prior=PRIORS["uninformative"], factor=0.5), [(1, 0, 1.0), (2, 0, 4.0), (4, 1, 9.0)])
         assert belief.mean[:2].tolist() == pytest.approx([(0.125 * 1 + 0.25 * 4) / 0.375, 9.0])
         assert belief.variance[:3].tolist() == pytest.approx([10 / 0.375, 10.0, math.inf])
+
+    @pytest.mark.parametrize("time", [300, 1_050, 1_060, 1_073, 1_076, 10_000])
+    def test_a_count_that_is_hardly_any_is_none(self, time):
+        prior = cb.Independent(noise_variance=1.0, arms=2)
+        belief = cb.Discounted(prior=prior, factor=0.5).observe(0, 4.0)
+        later = belief.after(time)
+        assert later.mean[0] == pytest.approx(4.0 if time < 300 * 1.1 else 0.0)
+        assert not np.isnan(later.variance).any()
+        assert later.observe(0, 3.0).mean[0] == pytest.approx(3.0)
 
     @pytest.mark.parametrize("name", NAMES)
     def test_with_a_factor_of_1_it_is_the_stationary_belief(self, name):

@@ -310,7 +310,7 @@ class TestObserving:
 
     @pytest.mark.parametrize("log_tail", [0.025, 1e-300, NAN, INF, -INF])
     def test_a_tail_is_given_by_its_logarithm(self, belief, log_tail):
-        with pytest.raises(ValueError, match=r"log_tail must be (at least -200 and )?at most 0, got"):
+        with pytest.raises(ValueError, match=r"log_tail must be (at least -200 and )?at most 0( and finite)?, got"):
             belief.credible_limit(log_tail)
 
     def test_a_width_is_one_number_or_one_per_arm(self, belief):
@@ -416,7 +416,7 @@ class TestKernels:
 
     @pytest.mark.parametrize("variance", [0.0, -1.0, NAN, INF])
     def test_a_scale_is_above_0(self, kernel, variance):
-        with pytest.raises(ValueError, match="a kernel's variance must be above 0, got"):
+        with pytest.raises(ValueError, match="a kernel's variance must be above 0( and finite)?, got"):
             variance * kernel(1.0)
 
     @pytest.mark.parametrize("variance", ["2", None, 1j, [[1.0], [2.0, 3.0]]], ids=repr)

@@ -95,7 +95,7 @@ def refused(call, line, *phrases):
         ("length = 4.0", "length = -4.0", 8, ["length must be one number above 0"]),
         ("length = 4.0", "length = [1, 2, 3]", 8, ["length has 3 entries but the points have 2 coordinates"]),
         ("length = 4.0", "length = 1e-310", 8, ["in [priors.smooth]"]),
-        ("variance = 10.0 }", "variance = inf }", 8, ["variance must be above 0, got inf"]),
+        ("variance = 10.0 }", "variance = inf }", 8, ["variance must be above 0 and finite, got inf"]),
         (
             "variance = inf",
             "variance = -1",

@@ -53,10 +53,12 @@ def number(name: str, value: Any, *, above: float = -np.inf, up_to: float = np.i
         if value.ndim:
             raise TypeError(f"{name} must be one number, got an array of shape {value.shape}.")
     x = float(value)
-    if not (math.isfinite(x) and above < x <= up_to and x >= least):
+    inside = above < x <= up_to and x >= least
+    if not (inside and math.isfinite(x)):
         low = f"above {above:g}" if above > -np.inf else f"at least {least:g}" if least > -np.inf else ""
         high = f"at most {up_to:g}" if up_to < np.inf else ""
-        wanted = " and ".join(part for part in (low, high) if part) or "finite"
+        finite = "finite" if inside or not (low or high) else ""
+        wanted = " and ".join(part for part in (low, high, finite) if part)
         raise ValueError(f"{name} must be {wanted}, got {x:g}.")
     return x
 

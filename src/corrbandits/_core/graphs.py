@@ -18,6 +18,9 @@ from corrbandits._core.checks import Array, Integers, frozen
 Edge = tuple[int, int, float]
 Edges = tuple[Edge, ...]
 
+LARGEST = 1e300
+"""The longest edge: ways of many add up to a double."""
+
 EXAMPLE = "a scipy sparse matrix, or a list of edges such as [(0, 1), (1, 2)]"
 
 
@@ -81,7 +84,7 @@ def _edge(row: Any) -> Edge:
     if not isinstance(row, (tuple, list)) or len(row) not in (2, 3):
         raise TypeError(f"an edge of a graph must be (i, j) or (i, j, length), got {row!r:.60}.")
     start, end = (checks.integer("an arm of a graph", arm, least=0) for arm in row[:2])
-    length = checks.number("the length of an edge", row[2] if len(row) == 3 else 1.0, above=0)
+    length = checks.number("the length of an edge", row[2] if len(row) == 3 else 1.0, above=0, up_to=LARGEST)
     if start == end:
         raise ValueError(f"an edge of a graph must lead from an arm to another, got {row!r:.60}.")
     return min(start, end), max(start, end), length

@@ -14,6 +14,9 @@ from corrbandits._core.checks import MOST_COUNT, Array, Integers, frozen
 SHIFT = 1074
 """Every finite double is a whole multiple of 2^-1074."""
 
+HARDLY = 1e-100
+"""Counts that need not be whole are taken for 0 below this: their quotients leave the doubles."""
+
 _UNIT = 1 << SHIFT
 _PILE = 32  # so many single rewards wait to be added at once
 

@@ -29,12 +29,10 @@ import numpy as np
 import numpy.typing as npt
 
 from corrbandits._core.checks import Array
+from corrbandits._core.tally import HARDLY
 from corrbandits.belief import Belief, GaussianBelief
 from corrbandits.company.graphs import averaging
 from corrbandits.company.team import Team
-
-HARDLY = 1e-100
-"""Counts below this are taken for 0: their quotients leave the doubles."""
 
 Seen = list[tuple[int, float]]
 """What each player took, and what it takes for a reward of that arm; NaN if nothing."""

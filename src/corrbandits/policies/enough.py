@@ -120,4 +120,4 @@ class Safe(Wrapper):
 
 def _level(name: str, value: float) -> float:
     """Return a number that may be infinite."""
-    return float(value) if value in (math.inf, -math.inf) else checks.number(name, value)
+    return float(value) if isinstance(value, float) and math.isinf(value) else checks.number(name, value)

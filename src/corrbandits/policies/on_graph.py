@@ -92,8 +92,8 @@ class OnGraph(InBlocks):
         """Return the next arm on the shortest way from each arm to each; refuse a graph of other arms."""
         if len(self._ways) != arms:
             raise ValueError(
-                f"OnGraph needs a graph of the {arms} arms there are, but this one has {len(self._ways)}. Give an edge "
-                "at least for each arm."
+                f"OnGraph needs a graph of the {arms} arms there are, but this one has {len(self._ways)}. Give a graph "
+                "of as many: an edge at least for each."
             )
         return self._ways
 

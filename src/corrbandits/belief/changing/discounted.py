@@ -8,6 +8,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
+from corrbandits._core.tally import HARDLY
 from corrbandits._shell.numbers import number
 from corrbandits.belief.changing.base import ChangingBelief
 from corrbandits.belief.correlated import Correlated
@@ -49,7 +50,7 @@ class Discounted(ChangingBelief):
         moved, share = self._changed(_time=time), self._factor ** (time - self._time)
         if share == 1 or not len(self._log):
             return moved
-        moved._counted = frozen(share * self.discounted_counts)
-        moved._summed = frozen(share * (self._summed + self._now.sums))
+        counts, sums = share * self.discounted_counts, share * (self._summed + self._now.sums)
+        moved._counted, moved._summed = (frozen(np.where(counts > HARDLY, each, 0.0)) for each in (counts, sums))
         prior: Any = self._prior
         return moved._follow(prior.prior_after(moved._counted, moved._summed))

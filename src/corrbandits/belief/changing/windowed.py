@@ -21,7 +21,8 @@ class Windowed(ChangingBelief):
     At time t the rewards of times t - window and later count, all alike, and none that are older. A pair (lambda,
     alpha) lets the window grow: at time t it is lambda t^alpha, rounded up, and at most t. Its rule UCL is then that
     of Srivastava, Reverdy and Leonard (2014) for means that change abruptly, after the sliding window of Garivier and
-    Moulines (2011). `prior` is `Independent`, of any variance, or `Correlated`.
+    Moulines (2011). There rewards count that are less than lambda t^alpha + 1 old, at whole times and between them.
+    `prior` is `Independent`, of any variance, or `Correlated`.
 
     >>> prior = Independent(noise_variance=1.0, arms=2)
     >>> belief = Windowed(prior=prior, window=2).observe(0, 5.0).after(2).observe(1, 7.0).after(3)
@@ -38,7 +39,7 @@ class Windowed(ChangingBelief):
         return {"prior": self._prior, "window": self._window}
 
     def width(self, time: float) -> float:
-        """Return how far back from a time rewards count.
+        """Return how far back from a whole time rewards count.
 
         >>> belief = Windowed(prior=Independent(noise_variance=1.0, arms=2), window=(2.0, 0.5))
         >>> belief.width(3), belief.width(100)
@@ -49,13 +50,20 @@ class Windowed(ChangingBelief):
         factor, power = self._window
         return min(float(math.ceil(factor * time**power)), time)
 
+    def _since(self, time: float) -> float:
+        """Return the earliest time that counts; it never falls, so that how one came to a time does not matter."""
+        if not isinstance(self._window, tuple):
+            return time - self._window
+        factor, power = self._window
+        return math.nextafter(time - 1 - factor * time**power, math.inf)
+
     def _change_in_words(self) -> str:
         if isinstance(self._window, tuple):
             return f"the last {number(self._window[0], 3)} t^{number(self._window[1], 3)} decisions count"
         return f"the last {number(self._window, 3)} decisions count"
 
     def _moved(self, time: float) -> Windowed:
-        since, start = time - self.width(time), self._start
+        since, start = self._since(time), self._start
         while start < len(self._log) and self._log[start][0] < since:
             start += 1
         moved = self._changed(_time=time, _start=start)

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits.moves import Moves
+from corrbandits.moves import Moves, held
 
 
 @final
@@ -30,6 +30,7 @@ class Walk:
         way = np.append(arms[0] if self._at is None else self._at, arms).astype(np.int64)
         number = self._number + np.cumsum(np.diff(way) != 0)
         costs = self._moves.along(way, self._where)
-        cost = np.cumsum(np.append(self._cost, costs))[1:]  # one after the other: the bits of one sum
+        with np.errstate(over="ignore"):
+            cost = held(np.cumsum(np.append(self._cost, costs))[1:])  # one after the other: the bits of one sum
         self._at, self._number, self._cost = int(way[-1]), int(number[-1]), float(cost[-1])
         return number, cost

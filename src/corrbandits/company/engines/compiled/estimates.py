@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
+from corrbandits._core.tally import HARDLY
 from corrbandits.company.engines.compiled.table import (
     Table,
     clear,
@@ -26,7 +27,6 @@ from corrbandits.company.engines.compiled.table import (
     pay,
     sit,
 )
-from corrbandits.company.sharing import HARDLY
 from corrbandits.simulation.engines.compiled.cache import compiled, part
 
 

@@ -18,7 +18,7 @@ from corrbandits.study.events import written
 from corrbandits.study.explaining import Explanation, explained
 from corrbandits.study.journal import JournalProtocol
 from corrbandits.study.measured import When, measured_at
-from corrbandits.study.places import Where, journal_at, kept, number_of
+from corrbandits.study.places import Where, composed, found, journal_at, kept, refuse_another_form
 from corrbandits.study.reading import File, Reading, Trials
 from corrbandits.study.replica import Asking, Replica, key_of, naming, now
 from corrbandits.study.settings import Goal, Settings, refuse_other_types
@@ -110,7 +110,7 @@ class Study(Reading):
         """Continue a study; `by`, such as a person's name, is kept with every event that is made from here."""
         by = _maker(by)
         with kept(url) as (journal, owned):
-            return cls(journal, name, number_of(journal, name), owned=owned, by=by)
+            return cls(journal, *found(journal, name), owned=owned, by=by)
 
     def signed(self, by: str | None) -> Study:
         """Return this study as another person uses it: the same, but what is done there was made by this one.
@@ -155,9 +155,10 @@ class Study(Reading):
 
     @classmethod
     def _enrolled(cls, url: Where, name: str, bodies: Sequence[str], by: str | None = None) -> Study:
-        name = checked_name("the name of a study", name)
+        name = checked_name("the name of a study", composed(checks.text("the name of a study", name)))
         checked(bodies)
         with kept(url, create=True) as (journal, owned):
+            refuse_another_form(journal, name)
             return cls(journal, name, journal.enrol(name, bodies), owned=owned, by=by)
 
     @overload

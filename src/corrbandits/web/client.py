@@ -19,6 +19,8 @@ from corrbandits.web.answers import (
     BeliefColumns,
     allowed_of,
     best_of,
+    columns_of,
+    costs_of,
     explanation_of,
     key_of,
     number_of,
@@ -32,6 +34,7 @@ from corrbandits.web.transport import Transport, parted
 if TYPE_CHECKING:
     import pandas as pd
 
+    from corrbandits.moves import Moves
     from corrbandits.study.explaining import Explanation
     from corrbandits.study.report.inference import Best
 
@@ -88,16 +91,17 @@ class Client:
         repeat: bool = True,
         timeout: float | None = None,
         unit: str | None = None,
+        moves: Moves | None = None,
         told: Mapping[str, Any] | None = None,
         token: str | None = None,
         by: str | None = None,
     ) -> Client:
-        """Begin a study on a server; `told` may say mean, sd, length, noise_sd and drift, as `Vague` does."""
+        """Begin a study on a server; `told` may say mean, sd, length, noise_sd and drift, as `Vague` does.
+
+        `moves` is what it costs to go from arm to arm, `Moves(per_move=3.0, per_distance=0.1)`: then `ask` weighs it.
+        """
         known = Arms.of(arms)
-        columns: dict[str, Any] = {"name": [known.name(k) for k in range(known.count)]}
-        if known.coordinates is not None:
-            columns |= dict(zip(known.axes, known.coordinates.T.tolist(), strict=True))
-        columns |= {key: list(values) for key, values in known.attributes.items()}
+        columns = {"name": [known.name(k) for k in range(known.count)]} | columns_of(known)
         data: dict[str, Any] = {
             "name": name,
             "arms": columns,
@@ -107,6 +111,7 @@ class Client:
             "repeat": repeat,
         }
         data |= {"timeout": timeout, "unit": unit, "told": None if told is None else dict(told)}
+        data |= {} if moves is None else {"moves": costs_of(moves)}
         made = cls(url, token, study=name, by=by)
         made._transport.post(f"{API}/studies", data)
         return made
@@ -151,7 +156,7 @@ class Client:
         """Return what to try next; with `n`, a list of so many trials that take each other into account."""
         data: dict[str, Any] = {"n": n, "repeats": repeats}
         if start is not None:
-            data["start"] = start if isinstance(start, str) else int(start)
+            data["from"] = start if isinstance(start, str) else int(start)
         if allowed is not None:
             data["allowed"] = allowed_of(allowed)
         found = self._transport.post(f"{self._path}/ask", data, key_of(key))
@@ -200,6 +205,21 @@ class Client:
     def retract(self, trial: Trial | int, *, was: float | None = None) -> None:
         """Take an observation back, as if it had never been made. It stays in the journal; `was` as in `amend`."""
         self._change(trial, "retract", _seen(was) or None)
+
+    def add_arms(
+        self,
+        arms: Any,
+        *,
+        coordinates: Any = None,
+        mean: Any = None,
+        noise_variance: Any = None,
+        key: str | None = None,
+    ) -> None:
+        """Add arms to a study whose prior is made of a kernel, as `Study.add_arms` does; with a `key`, once."""
+        given = {"coordinates": coordinates, "mean": mean, "noise_variance": noise_variance}
+        more = {name: checks.numbers(name, value).tolist() for name, value in given.items() if value is not None}
+        self._transport.post(f"{self._path}/arms", {"arms": columns_of(Arms.of(arms)), **more}, key_of(key))
+        self.__dict__.pop("arms", None)  # what was read of them before
 
     def best(self) -> Best:
         """Return the best arm so far, how sure that is, and what it would cost to stop now."""

@@ -58,12 +58,14 @@ class Taken(BaseModel):
 
 
 class Asking(Taken):
-    """How many trials, among which arms, from which; `why` for the reason, `near` to have them in an order to walk."""
+    """How many trials, among which arms, `from` which; `why` for the reason, `near` for an order to walk."""
 
     n: Annotated[Whole, Field(ge=1, le=MOST_AT_ONCE)] | None = None
     allowed: Annotated[list[Arm], Field(max_length=100_000)] | None = None
     repeats: Flag = False
-    start: Annotated[Arm, Field(description="where those who measure are, if moves cost something")] | None = None
+    start: Annotated[
+        Arm | None, Field(alias="from", description="where those who measure are, if moves cost something")
+    ] = None
     near: Annotated[dict[str, Number], Field(description="where the walk begins, by axis")] | None = None
     why: Flag = False
 
@@ -105,6 +107,13 @@ class Told(Taken):
     )
 
 
+class Going(Taken):
+    """What it costs to go from arm to arm, in rewards: each move, and each unit of distance, or km on the globe."""
+
+    per_move: Annotated[Number, Field(ge=0)] = 0.0
+    per_distance: Annotated[Number, Field(ge=0)] = 0.0
+
+
 class Creating(Taken):
     """A new study."""
 
@@ -117,6 +126,16 @@ class Creating(Taken):
     seed: Annotated[Whole, Field(ge=0, le=2**63 - 1)] = 0
     unit: Annotated[str, Field(min_length=1, max_length=20)] | None = None
     told: Told | None = None
+    moves: Going | None = None
+
+
+class Extending(Taken):
+    """More arms, with the columns of the old ones; and what the prior is to know of them, where that differs."""
+
+    arms: Annotated[dict[Name, list[Any]], Field(min_length=1, max_length=1_000)]
+    coordinates: list[Number | list[Number]] | None = None
+    mean: Number | list[Number] | None = None
+    noise_variance: Number | list[Number] | None = None
 
 
 class Many(Taken):
@@ -215,6 +234,15 @@ class Awaited(BaseModel):
     at: float | None
 
 
+class MovesShape(BaseModel):
+    """What moves cost; `own_places` if distances are not those between the arms' places, as on a graph."""
+
+    per_move: float
+    per_distance: float
+    distance: str
+    own_places: bool
+
+
 class Summary(BaseModel):
     """Where a study stands."""
 
@@ -232,6 +260,8 @@ class Summary(BaseModel):
     last: list[dict[str, Any]]
     policy: Any
     prior: str
+    drifts: Annotated[bool, Field(description="whether rewards say less the longer ago they were measured")]
+    moves: MovesShape | None
     created: float
     created_by: str | None
     changed: float

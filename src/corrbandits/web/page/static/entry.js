@@ -53,6 +53,7 @@ export function entry({ label, unit = null, action = "Save", start = "", focus =
   } }, h("label", { for: id }, label, long ? h("span.faint", ` in ${unit}`) : null),
   h("div.field", h("span.box", input, unit && !long ? h("span.unit", { "aria-hidden": "true" }, unit) : null), h("button.main", { type: "submit" }, action)), time?.node, note);
   if (unit) input.setAttribute("aria-label", `${label} (${unit})`);
+  if (unit && !long) input.style.paddingRight = `${1.3 + 0.7 * unit.length}rem`; // the number ends where the unit begins
   input.addEventListener("input", () => { if (note.childNodes.length) clear(); });
   if (focus) queueMicrotask(() => input.focus());
   return form;

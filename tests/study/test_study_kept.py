@@ -7,7 +7,7 @@ import pytest
 
 import corrbandits as cb
 from corrbandits.kernels import WithDeviations
-from corrbandits.study import Study, replica
+from corrbandits.study import Study, asking, replica
 from corrbandits.study.journal import Journal
 from tests.support.contracts import FIVE, GAUSSIAN_PRIORS
 from tests.support.studies import LINE, bits, events, related
@@ -115,7 +115,8 @@ def test_a_study_goes_to_a_file_and_into_another_database(begin, tmp_path):
 
 def test_a_copy_with_another_prior_has_all_trials_as_they_stand(begin, monkeypatch):
     clock = [1000.0]
-    monkeypatch.setattr(replica, "now", lambda: clock[0])
+    for module in (replica, asking):
+        monkeypatch.setattr(module, "now", lambda: clock[0])
     study = begin(arms=list("abcdef"), timeout=60.0)
     late, *_ = study.ask(5)
     clock[0] += 61

@@ -18,7 +18,7 @@ from corrbandits.belief import Belief, Correlated, GaussianBelief, Vague
 from corrbandits.policies import KnowledgeGradient
 from corrbandits.study.choosing import deciding_belief, moment
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.report.overview import _limits as limits_of
+from corrbandits.study.report.standing import limits as limits_of
 
 DRAWS = 1024
 MOST_EXACT = 300

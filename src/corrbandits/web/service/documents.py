@@ -10,7 +10,7 @@ from corrbandits.belief import Vague
 from corrbandits.policies import Policy, Travelling
 from corrbandits.study import Explanation, Snapshot, Trial
 from corrbandits.study.codec import policy_data
-from corrbandits.study.report.overview import _learnt as learnt_words
+from corrbandits.study.report.standing import learnt as learnt_words
 from corrbandits.study.trial import Entry
 
 Data = dict[str, Any]

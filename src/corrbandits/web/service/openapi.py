@@ -10,7 +10,8 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from corrbandits.web.service.shapes import Creating, ProblemShape
+from corrbandits.web.service.given import ProblemShape
+from corrbandits.web.service.shapes import Creating
 
 Data = dict[str, Any]
 

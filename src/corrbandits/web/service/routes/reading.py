@@ -13,9 +13,9 @@ from corrbandits.study import Snapshot
 from corrbandits.study.draft import KINDS
 from corrbandits.web.service import columns, documents, past, tables
 from corrbandits.web.service.common import Serving, needs, packed, place_of, read
+from corrbandits.web.service.given import ArmsShape, BeliefShape, Standing, Summary
 from corrbandits.web.service.openapi import answers
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import ArmsShape, BeliefShape, Standing, Summary
 from corrbandits.web.service.shelf import Desk
 
 routes = APIRouter(prefix="/studies/{study:study}", tags=["reading"], dependencies=[needs("read")])

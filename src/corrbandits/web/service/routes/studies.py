@@ -19,11 +19,12 @@ from corrbandits.study.replica import key_of
 from corrbandits.study.untold import settled
 from corrbandits.web.service import documents
 from corrbandits.web.service.common import Key, Service, Serving, answer, needs, person_of
+from corrbandits.web.service.given import Studies
 from corrbandits.web.service.large import large
 from corrbandits.web.service.making import made_of, previewed
 from corrbandits.web.service.openapi import body, document
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import Creating, Extending, Studies
+from corrbandits.web.service.shapes import Creating, Extending
 from corrbandits.web.service.shelf import Desk
 
 routes = APIRouter(tags=["studies"])

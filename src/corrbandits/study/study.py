@@ -110,7 +110,7 @@ class Study(Telling):
         """Continue a study; `by`, such as a person's name, is kept with every event that is made from here."""
         by = _maker(by)
         with kept(url) as (journal, owned):
-            return cls(journal, *found(journal, name), owned=owned, by=by)
+            return cls(journal, *found(journal, checks.text("the name of a study", name)), owned=owned, by=by)
 
     def signed(self, by: str | None) -> Study:
         """Return this study as another person uses it: the same, but what is done there was made by this one.

@@ -11,6 +11,7 @@ from tests.web.page.serving import until
 from tests.web.page.test_offline import LOST, measured
 
 HOUR = 3600
+STALE = 5  # seconds that the date in an answer may be old
 WRONG = """(() => {{
   const [Real, ahead] = [Date, {seconds} * 1000];
   globalThis.Date = class extends Real {{
@@ -113,7 +114,7 @@ def test_a_telephone_whose_clock_is_wrong_is_put_right(visit, server, seconds):
     page.context.set_offline(False)
     until(lambda: len(server.told("moor")) == 1)
     ((when, told),) = server.measured("moor").values()
-    assert told - 15 < when < told + 2
+    assert told - 20 < when < told + STALE
 
 
 def test_what_was_typed_before_the_server_was_heard_is_put_right_when_it_is(visit, server):
@@ -126,7 +127,7 @@ def test_what_was_typed_before_the_server_was_heard_is_put_right_when_it_is(visi
     page.context.add_init_script(WRONG.format(seconds=HOUR))
     page.reload()
     until(lambda: server.told("moor") == {1: 31.2})
-    assert abs(server.measured("moor")[1][0] - typed) < 2
+    assert abs(server.measured("moor")[1][0] - typed) < STALE
 
 
 def test_a_clock_that_changes_after_it_was_typed_changes_nothing(visit, server):
@@ -137,7 +138,7 @@ def test_a_clock_that_changes_after_it_was_typed_changes_nothing(visit, server):
     typed = time.time()
     measured(page, "31.2")
     (entry,) = json.loads(page.evaluate("localStorage.getItem('typed')"))
-    assert abs(entry["ahead"] + HOUR) < 2
+    assert abs(entry["ahead"] + HOUR) < STALE
     other = page.context.browser.new_context()
     again = other.new_page()  # as after the telephone has found the right time
     again.route("**/*", lambda route: route.fulfill(body="<p>") if "/s/" in route.request.url else route.continue_())
@@ -146,7 +147,7 @@ def test_a_clock_that_changes_after_it_was_typed_changes_nothing(visit, server):
     again.unroute("**/*")
     again.reload()
     until(lambda: server.told("moor") == {1: 31.2})
-    assert abs(server.measured("moor")[1][0] - typed) < 3
+    assert abs(server.measured("moor")[1][0] - typed) < STALE + 1
     other.close()
 
 

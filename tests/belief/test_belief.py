@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
+from corrbandits._core.covariances import spreads
 from corrbandits._core.draws import covariance_root
-from corrbandits._core.gaussian import spreads
 from corrbandits.belief import Beta, Correlated, Independent, correlated
 from corrbandits.kernels import Exponential, Matern52, SquaredExponential
 from tests.support.contracts import (

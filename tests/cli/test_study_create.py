@@ -21,6 +21,30 @@ def test_create_says_where_it_is_and_what_it_chose(ok, tmp_path):
     assert "corrbandits study ask meadow" in out
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            ("--move-cost", "3", "--move-cost-per", "0.25"),
+            "bring: 3 for each move, and 0.25 for each unit of distance.",
+        ),
+        (("--move-cost", "3"), "bring: 3 for each move."),
+        (("--move-cost-per", "0.25"), "bring: 0.25 for each unit of distance."),
+    ],
+)
+def test_that_the_way_is_weighed_is_said(ok, answer, tmp_path, given, words):
+    out = " ".join(ok("create", "far", "--arms", "sites.csv", "--rounds", "40", *given).split())
+    assert f"What it costs to go to an arm is weighed against what it may {words}" in out
+    assert words in answer("create", "farther", "--arms", "sites.csv", *given)["remarks"][-1]
+    with cb.Study.open(default_database(tmp_path), "far") as study:
+        assert isinstance(study.settings.policy, cb.Travelling)
+
+
+def test_where_moves_cost_nothing_nothing_is_said_of_the_way(ok):
+    for given in ((), ("--move-cost", "0")):
+        assert "costs to go" not in ok("create", f"near{len(given)}", "--arms", "sites.csv", *given)
+
+
 def test_what_is_known_beforehand_goes_into_the_prior(ok, tmp_path):
     rows = ["brook,0,0,30,1,loam,7,01", "hill,3,4,32,2.5,sand,,02"]
     (tmp_path / "known.csv").write_text("\n".join(["name,x,y,prior_mean,prior_sd,soil,depth,code", *rows]))

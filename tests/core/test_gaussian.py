@@ -8,17 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from corrbandits._core.covariances import correlations, refuse_indefinite, spreads, weighted_squares
 from corrbandits._core.draws import covariance_root, least_share, posterior_draw
-from corrbandits._core.gaussian import (
-    condition,
-    consistent_row,
-    correlations,
-    refuse_indefinite,
-    shrink,
-    spreads,
-    upper_quantile,
-    weighted_squares,
-)
+from corrbandits._core.gaussian import condition, consistent_row, shrink, upper_quantile
 from corrbandits._core.single_thread import one_thread
 from corrbandits.kernels import Exponential, SquaredExponential
 from tests.support.contracts import GRID, QUICK, decimals, inverse

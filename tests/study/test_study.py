@@ -9,7 +9,7 @@ from scipy import stats
 
 import corrbandits as cb
 from corrbandits.policies import RULES
-from corrbandits.study import Trial, replica
+from corrbandits.study import Trial, asking, replica
 from tests.support.rules import rule_called
 from tests.support.studies import bits, events, related
 
@@ -280,7 +280,8 @@ def test_what_cannot_be_taken_back_says_what_can(begin):
 
 def test_a_trial_expires_when_the_next_ask_notices_and_its_late_reward_is_taken_once(begin, monkeypatch):
     clock = [1000.0]
-    monkeypatch.setattr(replica, "now", lambda: clock[0])
+    for module in (replica, asking):
+        monkeypatch.setattr(module, "now", lambda: clock[0])
     study = begin(timeout=60.0)
     late, second = study.ask(2)
     clock[0] += 59

@@ -7,7 +7,7 @@ import pytest
 
 import corrbandits as cb
 from corrbandits.kernels import WithDeviations
-from corrbandits.study import Study, replica
+from corrbandits.study import Study, asking, replica
 from corrbandits.study.journal import Journal
 from tests.support.contracts import FIVE, GAUSSIAN_PRIORS
 from tests.support.studies import LINE, bits, events, related
@@ -115,7 +115,8 @@ def test_a_study_goes_to_a_file_and_into_another_database(begin, tmp_path):
 
 def test_a_copy_with_another_prior_has_all_trials_as_they_stand(begin, monkeypatch):
     clock = [1000.0]
-    monkeypatch.setattr(replica, "now", lambda: clock[0])
+    for module in (replica, asking):
+        monkeypatch.setattr(module, "now", lambda: clock[0])
     study = begin(arms=list("abcdef"), timeout=60.0)
     late, *_ = study.ask(5)
     clock[0] += 61
@@ -309,3 +310,35 @@ def test_a_file_of_which_no_choice_could_be_made_is_refused(begin, tmp_path):
     path.write_text("\n".join([json.dumps(plain), *lines]).replace("2.5", "-1.5e308") + "\n")
     with pytest.raises(ValueError, match="could not be compared"):
         Study.import_(f"sqlite:///{tmp_path}/other.db", path)
+
+
+def test_a_name_in_another_normal_form_is_the_same_study(tmp_path):
+    composed, apart = "pr\u00e9", "pre\u0301"
+    where = tmp_path / "s.db"
+    with cb.Study.create(where, apart, arms=["a", "b"], rounds=9) as study:
+        assert study.name == composed
+        trial = study.ask()
+    for name in (composed, apart):
+        with cb.Study.open(where, name) as again:
+            assert (again.name, again.open_trials) == (composed, [trial])
+    with pytest.raises(ValueError, match="needs a name of its own"):
+        cb.Study.create(where, composed, arms=["a", "b"], rounds=9)
+    assert cb.Study.list(where) == (composed,)
+
+
+def test_studies_of_old_are_reached_by_the_names_they_have(tmp_path):
+    composed, apart = "pr\u00e9", "pre\u0301"
+    with cb.Study.create(tmp_path / "s.db", "x", arms=["a", "b"], rounds=9) as study:
+        body = study._replica.events()[0]
+    journal = Journal(str(tmp_path / "s.db"))
+    journal.enrol(apart, [body])
+    assert Study.open(journal, composed).name == apart
+    with pytest.raises(ValueError, match="needs a name of its own, but there is a 'pre\u0301'"):
+        Study.create(journal, composed, arms=["a", "b"])
+    journal.enrol(composed, [body])  # as there may be from before
+    for name in (composed, apart):
+        found = Study.open(journal, name)
+        found.ask()
+        assert (found.name, found.t) == (name, 2)
+    assert set(Study.list(journal)) == {"x", composed, apart}
+    journal.close()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.gaussian import correlations, inverse_deviation
+from corrbandits._core.covariances import correlations, inverse_deviation
 from corrbandits._core.single_thread import one_thread
 
 SMALL = 1_000

@@ -10,6 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits._core.covariances import refuse_indefinite, spreads, weighted_squares
 from corrbandits._core.draws import correlated_normals, covariance_root, least_share, posterior_draw
 from corrbandits._core.gaussian import (
     FINE,
@@ -17,11 +18,8 @@ from corrbandits._core.gaussian import (
     condition_finely,
     consistent_row,
     left_by_others,
-    refuse_indefinite,
     shrink,
     shrink_along,
-    spreads,
-    weighted_squares,
 )
 from corrbandits._core.tally import Tally
 from corrbandits.belief.gaussian import GaussianBelief

@@ -17,7 +17,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
-from corrbandits._core.gaussian import spreads
+from corrbandits._core.covariances import spreads
 from corrbandits._core.tally import Tally
 from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.likelihood.marginal import one_log_density

@@ -11,8 +11,8 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
+from corrbandits._core.covariances import refuse_indefinite
 from corrbandits._core.draws import covariance_root
-from corrbandits._core.gaussian import refuse_indefinite
 from corrbandits._shell.csv import numeric_column, places, read_columns
 from corrbandits.belief import Implicit
 from corrbandits.environments import GaussianBandit

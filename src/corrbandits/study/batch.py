@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, final
 
+from corrbandits.study import following
 from corrbandits.study.arms import checked_name
 from corrbandits.study.codec import Data
 from corrbandits.study.ledger import Ledger
@@ -46,7 +47,7 @@ def telling(ledger: Ledger, rewards: Sequence[Told], now: float, advanced: Advan
             if number in seen:
                 raise ValueError(f"each trial must be there once, but trial {number} is there before, too.")
             measured = measured_at(when[0] if when else None, now)
-            events += ledger.telling(number, ledger.checked_reward(reward), measured)
+            events += following.telling(ledger, number, ledger.checked_reward(reward), measured)
         seen.add(number)
         if advanced is not None:
             advanced(row + 1)
@@ -62,7 +63,7 @@ def observing(ledger: Ledger, rewards: Sequence[Observed], now: float, advanced:
             if checked_name("a key", key) in seen:
                 raise ValueError(f"each key must be there once, but {key!r} is there before, too.")
             k, value = ledger.arms.index(arm), ledger.checked_reward(reward)
-            for event in ledger.observing(k, value, key, measured_at(when[0] if when else None, now)):
+            for event in following.observing(ledger, k, value, key, measured_at(when[0] if when else None, now)):
                 events.append(event | {"trial": event["trial"] + len(events)})
         seen.add(key)
         if advanced is not None:

@@ -37,10 +37,15 @@ def refuse_repeats(text: str) -> None:
 
     >>> refuse_repeats('{"arm": 1, "reward": 2}')
     """
-    json.loads(text, object_pairs_hook=_each_once)
+    json.loads(text, object_pairs_hook=each_once)
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> Data:
+def each_once(pairs: list[tuple[str, Any]]) -> Data:
+    """Return the pairs of a JSON object by name, for a parser; refuse a name that comes twice.
+
+    >>> each_once([("arm", 1), ("reward", 2)])
+    {'arm': 1, 'reward': 2}
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = next(name for k, (name, _) in enumerate(pairs) if name in dict(pairs[:k]))

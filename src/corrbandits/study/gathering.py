@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from corrbandits.study import following
+from corrbandits.study.asking import Asking
 from corrbandits.study.codec import Data
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.replica import Asking
 from corrbandits.study.study import Study
 from corrbandits.study.trial import Trial
 from corrbandits.study.turns import Turn
@@ -89,7 +90,9 @@ def _told(ledger: Ledger, calls: Sequence[Reward], refused: list[Exception | Non
     for k, call in enumerate(calls):
         try:
             refused[k] = None
-            events += [event | _signed(call.by) for event in ledger.telling(call.trial, call.reward, call.measured)]
+            events += [
+                event | _signed(call.by) for event in following.telling(ledger, call.trial, call.reward, call.measured)
+            ]
         except ValueError as error:
             refused[k] = error
     return events

@@ -1,4 +1,4 @@
-"""What the events of a study add up to: every trial and its reward, and what the next event may be.
+"""What the events of a study add up to: every trial and its reward; what may come next is in `following`.
 
     event       says                                      trial becomes
     created     prior, policy, arms, settings             -
@@ -19,21 +19,16 @@ reads the clock, a file or a random number: the same events make the same ledger
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, final
 
 from corrbandits._core import checks
 from corrbandits._core.tally import Tally
-from corrbandits._shell.numbers import exact
 from corrbandits.belief import Belief
 from corrbandits.belief.history import History, Step
-from corrbandits.study.arms import Arms
-from corrbandits.study.codec import Data
 from corrbandits.study.draft import Change, Draft
 from corrbandits.study.events import UNREADABLE, maker_of, parsed, time_of
-from corrbandits.study.extend import extended, placed
-from corrbandits.study.measured import DAY, refuse_another_time
-from corrbandits.study.refusal import RefusedError
+from corrbandits.study.measured import DAY
 from corrbandits.study.settings import Settings
 from corrbandits.study.trial import Entry, Trial
 
@@ -193,135 +188,3 @@ class Ledger:
     def checked_reward(self, reward: Any) -> float:
         """Return a reward as a number; refuse one that the prior cannot learn from."""
         return self.recipe.kind.checked_reward(reward)
-
-    def telling(self, trial: int, reward: float, measured: float | None = None) -> list[Data]:
-        """Return the event of a reward; none if it has been told already, refused if another has."""
-        entry = self.entry(trial)
-        if entry.status in ("open", "expired"):
-            return [{"event": "told", "trial": trial, "reward": reward} | _when(measured)]
-        self._refuse_closed(trial, entry)
-        if reward in (entry.first, entry.reward):
-            refuse_another_time(trial, entry.when, measured)
-            return []
-        raise RefusedError(
-            f"trial {trial} was told the reward {exact(entry.reward)} already, got {exact(reward)} now. If this is "
-            "another measurement, observe it.",
-            "If the first is wrong, {call}.",
-            "amend",
-            trial,
-            reward,
-        )
-
-    def asked_with(self, key: str, count: int, allowed: tuple[int, ...] | None, start: int | None = None) -> list[int]:
-        """Return the trials that were asked for with a key; none if it is new, refused if it was another call's."""
-        if key not in self.keys:
-            return []
-        first, begun = self.keys[key], set(self.keys.values())
-        asked = [first]
-        while asked[-1] < len(self.trials) and asked[-1] + 1 not in begun and self.trials[asked[-1]].asked is not None:
-            asked.append(asked[-1] + 1)
-        entry = self.entry(first)
-        if entry.asked is None or len(asked) != count or (entry.allowed, entry.start) != (allowed, start):
-            what = "observed" if entry.asked is None else f"asked for, {len(asked)} at once"
-            raise ValueError(
-                f"a key must be one call's, but {key!r} is that of trial {first}, which was {what}. Make the same call "
-                "again, or use another key."
-            )
-        return asked
-
-    def observing(self, arm: int, reward: float, key: str, measured: float | None = None) -> list[Data]:
-        """Return the event of a free observation; none if it has been made with this key already."""
-        if key not in self.keys:
-            trial = len(self.trials) + 1
-            return [{"event": "observed", "trial": trial, "arm": arm, "reward": reward, "key": key} | _when(measured)]
-        trial = self.keys[key]
-        entry = self.entry(trial)
-        if entry.asked is not None:
-            raise ValueError(f"the key {key!r} is that of trial {trial}, which was asked for. Use another key.")
-        if entry.status != "told":
-            raise ValueError(
-                f"the key {key!r} is that of trial {trial}, which was {entry.status}. Observe it with another key."
-            )
-        if entry.arm != arm or reward not in (entry.first, entry.reward):
-            raise RefusedError(
-                f"an observation with the key {key!r} is there as trial {trial}, reward {exact(entry.reward)} of arm "
-                f"{self.arms.name(entry.arm)!r}, got {exact(reward)} of {self.arms.name(arm)!r} now. Use another key.",
-                "If the first is wrong, {call}.",
-                "amend",
-                trial,
-                ...,
-            )
-        refuse_another_time(trial, entry.when, measured)
-        return []
-
-    def amending(self, trial: int, reward: float, was: float | None = None) -> list[Data]:
-        """Return the event of another reward in place of a wrong one, if that is still the one it `was`."""
-        entry = self._rewarded(trial, "amended", "tell its reward")
-        if reward == entry.reward:
-            return []
-        self._refuse_another(trial, was)
-        return [{"event": "amended", "trial": trial, "reward": reward}]
-
-    def retracting(self, trial: int, was: float | None = None) -> list[Data]:
-        """Return the event that takes an observation back, if that is still the one it `was`."""
-        status = self.entry(trial).status
-        if status == "retracted":
-            return []
-        if status == "cancelled":
-            raise ValueError(f"only a reward can be retracted, but trial {trial} was cancelled and has none.")
-        self._rewarded(trial, "retracted", "cancel it")
-        self._refuse_another(trial, was)
-        return [{"event": "retracted", "trial": trial}]
-
-    def _refuse_another(self, trial: int, was: float | None) -> None:
-        """Refuse to change a reward that is another by now than who changes it has seen."""
-        now = self.entry(trial).reward
-        if was is not None and was != now:
-            raise ValueError(
-                f"trial {trial} was to be changed from {was:g}, but its reward is {now:g} by now. See who entered it, "
-                "then change it again."
-            )
-
-    def cancelling(self, trial: int) -> list[Data]:
-        """Return the event that gives a trial up."""
-        status = self.entry(trial).status
-        if status in ("told", "retracted"):
-            why = f"only a trial whose reward is awaited can be cancelled, but {trial} was {status}."
-            if status == "told":
-                raise RefusedError(why, "If its reward is wrong, {call}.", "retract", trial)
-            raise ValueError(why)
-        return [] if status == "cancelled" else [{"event": "cancelled", "trial": trial}]
-
-    def extending(self, new: Arms, more: Mapping[str, Any], key: str) -> list[Data]:
-        """Return the event of more arms, and of what the prior is to know of them; none if they came with this key."""
-        if key in self.extensions:
-            return []
-        given = more if new.coordinates is None else {"coordinates": new.coordinates, **more}
-        prior = {name: checks.numbers(name, value).tolist() for name, value in given.items()}
-        arms = placed(new, extended(self.prior, prior, self.arms.count + new.count))
-        self.arms.plus(arms)  # refuses what does not fit
-        return [{"event": "extended", "arms": arms.data(), "prior": prior, "key": key}]
-
-    def expiring(self, now: float) -> list[Data]:
-        """Return the events of trials that have been open for too long."""
-        timeout = self.settings.timeout
-        if timeout is None:
-            return []
-        late = [trial for trial in self.open if now - (self.trials[trial - 1].asked or 0.0) > timeout]
-        return [{"event": "expired", "trial": trial} for trial in late]
-
-    def _rewarded(self, trial: int, done: str, instead: str) -> Entry:
-        entry = self.entry(trial)
-        if entry.status in ("open", "expired"):
-            raise ValueError(f"only a reward can be {done}, but trial {trial} has none yet: {instead}.")
-        self._refuse_closed(trial, entry)
-        return entry
-
-    def _refuse_closed(self, trial: int, entry: Entry) -> None:
-        if entry.status in ("cancelled", "retracted"):
-            why, name = f"trial {trial} was {entry.status} and takes no reward.", self.arms.name(entry.arm)
-            raise RefusedError(why, "If there is one, {call}.", "observe", name, ...)
-
-
-def _when(measured: float | None) -> Data:
-    return {} if measured is None else {"measured": measured}

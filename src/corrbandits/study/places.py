@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 
@@ -36,14 +37,43 @@ def journal_at(url: Where) -> Iterator[JournalProtocol]:
             journal.close()
 
 
-def number_of(journal: JournalProtocol, name: str) -> int:
-    """Return the number of a study; refuse a name that is not there, with one that may have been meant."""
+def composed(name: str) -> str:
+    """Return a name in Unicode's normal form C: an é is one character, whether or not it was typed as e and an accent.
+
+    >>> composed("pre\u0301") == "pr\u00e9"
+    True
+    """
+    return unicodedata.normalize("NFC", name)
+
+
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """Return which of the names that there are this is; one in another normal form, made before they were composed.
+
+    >>> meant("pr\u00e9", ["hill", "pre\u0301"]) == "pre\u0301"
+    True
+    """
+    names = list(known)
+    return name if name in names else next((one for one in names if composed(one) == composed(name)), None)
+
+
+def refuse_another_form(journal: JournalProtocol, name: str) -> None:
+    """Refuse the name of a new study that one of old has in another normal form."""
+    try:
+        known: Mapping[str, int] = journal.studies()
+    except DamagedError as error:
+        known = error.whole or {}
+    if (there := meant(name, known)) is not None and there != name:
+        raise ValueError(f"a new study needs a name of its own, but there is a {there!r} in {journal.place}.")
+
+
+def found(journal: JournalProtocol, name: str) -> tuple[str, int]:
+    """Return the name of a study and its number; refuse a name that is not there, with one that may have been meant."""
     known = _studies(journal, name)
-    if name not in known:
+    if (there := meant(name, known)) is None:
         few = (", ".join(islice(known, 5)) or "none") + (", ..." if len(known) > 5 else "")
-        meant = "".join(f"Did you mean {one!r}? If not, create" for one in near(name, known)) or "Create"
-        raise ValueError(f"{journal.place} has no study {name!r:.60}; there are: {few}. {meant} it first.")
-    return known[name]
+        other = "".join(f"Did you mean {one!r}? If not, create" for one in near(name, known)) or "Create"
+        raise ValueError(f"{journal.place} has no study {name!r:.60}; there are: {few}. {other} it first.")
+    return there, known[there]
 
 
 def _studies(journal: JournalProtocol, name: str) -> Mapping[str, int]:
@@ -51,6 +81,6 @@ def _studies(journal: JournalProtocol, name: str) -> Mapping[str, int]:
     try:
         return journal.studies()
     except DamagedError as error:
-        if name not in (error.whole or {}):
+        if meant(name, error.whole or {}) is None:
             raise
         return error.whole or {}

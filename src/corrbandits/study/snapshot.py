@@ -166,7 +166,7 @@ class Snapshot:
 
     def overview(self, top: int = 10) -> Overview:
         """Return where the study stands, with so many of its best arms."""
-        from corrbandits.study.report.overview import overview
+        from corrbandits.study.report.standing import overview
 
         return overview(self, top)
 

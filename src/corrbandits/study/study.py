@@ -1,8 +1,8 @@
-"""Durable ask and tell: what begins, changes and ends a study; what only reads it is `Reading`."""
+"""Durable ask and tell: what begins, asks and ends a study; what it is told is `Telling`, what it says `Reading`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
@@ -10,19 +10,19 @@ from corrbandits._core import checks
 from corrbandits.belief import Belief
 from corrbandits.moves import Moves
 from corrbandits.policies import Policy
-from corrbandits.study import batch, untold
-from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.batch import Advanced, Observed, Told
+from corrbandits.study import untold
+from corrbandits.study.arms import checked_name
+from corrbandits.study.asking import Asking
 from corrbandits.study.choosing import allowed_arms, checked, moment_of
 from corrbandits.study.events import written
 from corrbandits.study.explaining import Explanation, explained
 from corrbandits.study.journal import JournalProtocol
-from corrbandits.study.measured import When, measured_at
-from corrbandits.study.places import Where, journal_at, kept, number_of
-from corrbandits.study.reading import File, Reading, Trials
-from corrbandits.study.replica import Asking, Replica, key_of, naming, now
+from corrbandits.study.places import Where, composed, found, journal_at, kept, refuse_another_form
+from corrbandits.study.reading import File, Trials
+from corrbandits.study.replica import Replica, key_of, naming, now
 from corrbandits.study.settings import Goal, Settings, refuse_other_types
 from corrbandits.study.snapshot import Snapshot
+from corrbandits.study.telling import Telling
 from corrbandits.study.trial import Trial
 from corrbandits.study.turns import Turn
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Study(Reading):
+class Study(Telling):
     """A prior, a policy and every reward so far, kept in a database: ask what to try, tell its reward.
 
     `Study.create` begins one and `Study.open` continues it, from any number of processes and machines at once. When a
@@ -110,7 +110,7 @@ class Study(Reading):
         """Continue a study; `by`, such as a person's name, is kept with every event that is made from here."""
         by = _maker(by)
         with kept(url) as (journal, owned):
-            return cls(journal, name, number_of(journal, name), owned=owned, by=by)
+            return cls(journal, *found(journal, checks.text("the name of a study", name)), owned=owned, by=by)
 
     def signed(self, by: str | None) -> Study:
         """Return this study as another person uses it: the same, but what is done there was made by this one.
@@ -155,9 +155,10 @@ class Study(Reading):
 
     @classmethod
     def _enrolled(cls, url: Where, name: str, bodies: Sequence[str], by: str | None = None) -> Study:
-        name = checked_name("the name of a study", name)
+        name = checked_name("the name of a study", composed(checks.text("the name of a study", name)))
         checked(bodies)
         with kept(url, create=True) as (journal, owned):
+            refuse_another_form(journal, name)
             return cls(journal, name, journal.enrol(name, bodies), owned=owned, by=by)
 
     @overload
@@ -209,86 +210,6 @@ class Study(Reading):
                 asking.insists = turn.queued
                 trials = asking.tried(own)
         return trials if n is not None else trials[0]
-
-    def checked_reward(self, reward: Any) -> float:
-        """Return a reward as a number; refuse what can be no reward of this study."""
-        return self._replica.ledger.checked_reward(reward)
-
-    def tell(self, trial: Trial | int, reward: float, *, at: When = None) -> None:
-        """Tell the reward of a trial. Telling the same again changes nothing; another is refused: see `amend`.
-
-        `at` is when it was measured, by default now: a `datetime`, a date, or such as "2026-03-14T09:30". It counts
-        where the prior has `drift`, and is kept in any case.
-        """
-        value, measured = self.checked_reward(reward), measured_at(at, now())
-        self._replica.record(lambda ledger: ledger.telling(ledger.number_of(trial), value, measured), self.by)
-
-    def observe(self, arm: int | str, reward: float, *, key: str | None = None, at: When = None) -> Trial:
-        """Add a reward that was not asked for, of an arm given by index or name; return the trial it counts as.
-
-        With a `key`, such as the number of a receipt, the same observation made again is not counted again. Without
-        one, every call is another observation; if it is not known whether one was saved, its error has the key. `at`
-        is when it was measured, as in `tell`.
-        """
-        value, own, measured = self.checked_reward(reward), key_of(key), measured_at(at, now())
-        with naming(own), self._replica.lock:
-            k = self._replica.current().arms.index(arm)
-            self._replica.record(lambda ledger: ledger.observing(k, value, own, measured), self.by)
-            return self._replica.ledger.trial(self._replica.ledger.keys[own])
-
-    def tell_all(self, rewards: Mapping[int, float] | Iterable[Told], *, advanced: Advanced | None = None) -> int:
-        """Tell the rewards of many trials, all or none; return how many were new. The same again changes nothing.
-
-        Each is a trial and its reward, and perhaps when it was measured, as in `tell`. If one cannot be taken,
-        `BadRowError` says which. `advanced` is told how many were looked at.
-        """
-        given = [*(rewards.items() if isinstance(rewards, Mapping) else rewards)]
-        return self._replica.record(lambda ledger: batch.telling(ledger, given, now(), advanced), self.by)
-
-    def observe_all(self, rewards: Iterable[Observed], *, advanced: Advanced | None = None) -> int:
-        """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many.
-
-        There may be a fourth entry, when it was measured, as in `tell`. Those whose keys are there already are not
-        counted again.
-        """
-        given = [*rewards]
-        return self._replica.record(lambda ledger: batch.observing(ledger, given, now(), advanced), self.by)
-
-    def cancel(self, trial: Trial | int) -> None:
-        """Give a trial up: its reward is awaited no longer."""
-        self._replica.record(lambda ledger: ledger.cancelling(ledger.number_of(trial)), self.by)
-
-    def amend(self, trial: Trial | int, reward: float, *, was: float | None = None) -> None:
-        """Replace a wrong reward by another. The wrong one stays in the journal.
-
-        With `was`, only if that is the reward now: refused if somebody else has changed it meanwhile.
-        """
-        value = self.checked_reward(reward)
-        self._replica.record(lambda ledger: ledger.amending(ledger.number_of(trial), value, was), self.by)
-
-    def retract(self, trial: Trial | int, *, was: float | None = None) -> None:
-        """Take an observation back, as if it had never been made. It stays in the journal; `was` as in `amend`."""
-        self._replica.record(lambda ledger: ledger.retracting(ledger.number_of(trial), was), self.by)
-
-    def add_arms(
-        self,
-        arms: Any,
-        *,
-        coordinates: Any = None,
-        mean: Any = None,
-        noise_variance: Any = None,
-        key: str | None = None,
-    ) -> None:
-        """Add arms to a study whose prior is made of a kernel; `arms` as in `create`, with the same columns.
-
-        `coordinates` are where they lie for the prior, if that is not what their columns say. `mean` and
-        `noise_variance` may be left out where all arms have the same. With a `key`, they are added once.
-        """
-        given = {"coordinates": coordinates, "mean": mean, "noise_variance": noise_variance}
-        more = {name: value for name, value in given.items() if value is not None}
-        new, own = Arms.of(arms), key_of(key)
-        with naming(own):
-            self._replica.record(lambda ledger: ledger.extending(new, more, own), self.by)
 
     def snapshot(self, *, fresh: bool = True) -> Snapshot:
         """Return the study as it is now, from one read of its journal: everything below can be had from it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Vague
 from corrbandits.moves import Moves
 from corrbandits.policies import IndexPolicy, Policy, Travelling, recommend
@@ -58,6 +59,21 @@ def minding(policy: Policy, moves: Moves, arms: Arms) -> Policy:
     paid = replace(moves, distance="great_circle") if on_globe else moves
     paid.row(0, arms.count, arms.coordinates)  # refuses what does not fit
     return Travelling(policy, paid, getattr(policy, "horizon", None))
+
+
+def way_in_words(policy: Policy) -> list[str]:
+    """Return a remark on what moves cost, if a policy minds that.
+
+    >>> from corrbandits import Gittins, Travelling
+    >>> way_in_words(Travelling(Gittins(40), Moves(per_move=3.0, per_distance=0.1, distance="great_circle")))
+    ['What it costs to go to an arm is weighed against what it may bring: 3 for each move, and 0.1 for each km.']
+    """
+    if not isinstance(policy, Travelling) or policy.moves.free:
+        return []
+    moves, unit = policy.moves, "km" if policy.moves.distance == "great_circle" else "unit of distance"
+    costs = [(moves.per_move, "move"), (moves.per_distance, unit)]
+    said = ", and ".join(f"{number(cost, 6)} for each {what}" for cost, what in costs if cost)
+    return [f"What it costs to go to an arm is weighed against what it may bring: {said}."]
 
 
 def prior_of(arms: Any) -> Belief:

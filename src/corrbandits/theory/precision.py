@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits._core.gaussian import correlations
+from corrbandits._core.covariances import correlations
 from corrbandits.belief import GaussianBelief
 
 LARGEST = 1e300

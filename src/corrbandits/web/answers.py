@@ -12,7 +12,8 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits.study.arms import checked_name
+from corrbandits.moves import Moves
+from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.explaining import Alternative, Explanation
 from corrbandits.study.measured import When, measured_at
 from corrbandits.study.trial import Trial
@@ -85,6 +86,34 @@ def when_of(at: When) -> dict[str, float]:
 def when_in(given: Sequence[When]) -> list[float]:
     """Return the same of what may be the last entry of a row."""
     return [*when_of(given[0] if given else None).values()]
+
+
+def columns_of(arms: Arms) -> dict[str, Any]:
+    """Return arms as columns by name, as they are sent.
+
+    >>> columns_of(Arms.of({"name": ["brook", "hill"], "x": [0.0, 3.0]}))
+    {'name': ['brook', 'hill'], 'x': [0.0, 3.0]}
+    """
+    columns: dict[str, Any] = {} if arms.names is None else {"name": list(arms.names)}
+    if arms.coordinates is not None:
+        columns |= dict(zip(arms.axes, arms.coordinates.T.tolist(), strict=True))
+    return columns | {key: list(values) for key, values in arms.attributes.items()}
+
+
+def costs_of(moves: Moves) -> dict[str, float]:
+    """Return what moves cost, as it is sent; refuse places of their own: arms lie where their columns say.
+
+    >>> costs_of(Moves(per_move=3.0, per_distance=0.1))
+    {'per_move': 3.0, 'per_distance': 0.1}
+    """
+    if not isinstance(moves, Moves):
+        raise TypeError(f"moves must say what they cost, such as Moves(per_move=2.0), got {moves!r:.60}.")
+    if moves.coordinates is not None or moves.graph is not None or moves.distance != "euclidean":
+        raise ValueError(
+            f"moves on a server are between arms where their columns say, got {moves!r:.60}. Give per_move and "
+            "per_distance alone, or create the study in its database."
+        )
+    return {"per_move": moves.per_move, "per_distance": moves.per_distance}
 
 
 def trial_of(data: Data) -> Trial:

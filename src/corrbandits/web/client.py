@@ -1,25 +1,20 @@
-"""A study that a server keeps: the calls of `Study`, made over HTTP."""
+"""A study that a server keeps: the calls of `Study`, made over HTTP; those that only read are `Looking`."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, final, overload
 from urllib.parse import quote
 
 from corrbandits._core import checks
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.batch import Observed, Told
-from corrbandits.study.exchange import COLUMNS, history_frame
 from corrbandits.study.measured import When
 from corrbandits.study.trial import Trial
 from corrbandits.web.answers import (
-    BeliefColumns,
     allowed_of,
-    best_of,
-    explanation_of,
+    columns_of,
+    costs_of,
     key_of,
     number_of,
     reward_of,
@@ -27,22 +22,17 @@ from corrbandits.web.answers import (
     when_in,
     when_of,
 )
+from corrbandits.web.looking import Looking, Trials
 from corrbandits.web.transport import Transport, parted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from corrbandits.study.explaining import Explanation
-    from corrbandits.study.report.inference import Best
+    from corrbandits.moves import Moves
 
 API = "/api/v1"
-_Rows = list[dict[str, Any]]  # within a client, `list` is its method
-PAGE = 10_000
-Trials = list[Trial]  # within a client, `list` is its method
 
 
 @final
-class Client:
+class Client(Looking):
     """A study on a server: ask what to try, tell its reward, as with `Study`; so a script changes one line.
 
     `url` is the address of the study's page, such as `https://field.example.org/s/meadow`, or that of the server, with
@@ -88,16 +78,17 @@ class Client:
         repeat: bool = True,
         timeout: float | None = None,
         unit: str | None = None,
+        moves: Moves | None = None,
         told: Mapping[str, Any] | None = None,
         token: str | None = None,
         by: str | None = None,
     ) -> Client:
-        """Begin a study on a server; `told` may say mean, sd, length, noise_sd and drift, as `Vague` does."""
+        """Begin a study on a server; `told` may say mean, sd, length, noise_sd and drift, as `Vague` does.
+
+        `moves` is what it costs to go from arm to arm, `Moves(per_move=3.0, per_distance=0.1)`: then `ask` weighs it.
+        """
         known = Arms.of(arms)
-        columns: dict[str, Any] = {"name": [known.name(k) for k in range(known.count)]}
-        if known.coordinates is not None:
-            columns |= dict(zip(known.axes, known.coordinates.T.tolist(), strict=True))
-        columns |= {key: list(values) for key, values in known.attributes.items()}
+        columns = {"name": [known.name(k) for k in range(known.count)]} | columns_of(known)
         data: dict[str, Any] = {
             "name": name,
             "arms": columns,
@@ -107,6 +98,7 @@ class Client:
             "repeat": repeat,
         }
         data |= {"timeout": timeout, "unit": unit, "told": None if told is None else dict(told)}
+        data |= {} if moves is None else {"moves": costs_of(moves)}
         made = cls(url, token, study=name, by=by)
         made._transport.post(f"{API}/studies", data)
         return made
@@ -151,7 +143,7 @@ class Client:
         """Return what to try next; with `n`, a list of so many trials that take each other into account."""
         data: dict[str, Any] = {"n": n, "repeats": repeats}
         if start is not None:
-            data["start"] = start if isinstance(start, str) else int(start)
+            data["from"] = start if isinstance(start, str) else int(start)
         if allowed is not None:
             data["allowed"] = allowed_of(allowed)
         found = self._transport.post(f"{self._path}/ask", data, key_of(key))
@@ -201,77 +193,20 @@ class Client:
         """Take an observation back, as if it had never been made. It stays in the journal; `was` as in `amend`."""
         self._change(trial, "retract", _seen(was) or None)
 
-    def best(self) -> Best:
-        """Return the best arm so far, how sure that is, and what it would cost to stop now."""
-        found = self._transport.get(f"{self._path}/best")
-        if found["best"] is None:
-            raise ValueError(found["reason"])
-        return best_of(found["best"])
-
-    def explain(self, trial: Trial | int) -> Explanation:
-        """Return why an arm was chosen."""
-        return explanation_of(self._transport.get(f"{self._path}/explain/{number_of(trial)}"))
-
-    def history(self) -> pd.DataFrame:
-        """Return every trial: number, arm, name, status, the reward that counts and the first told, and the times."""
-        return history_frame(
-            [tuple(row.get(name) for name in COLUMNS)
-             for row in self._history()]
-        )  # fmt: skip
-
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the history as CSV, and write it to a file if one is named."""
-        from corrbandits.study.exchange import spreadsheet
-
-        text = spreadsheet(self.history())
-        if path is not None:
-            from corrbandits._shell import outputs
-
-            outputs.write_file(path, text.encode())
-        return text
-
-    @property
-    def belief(self) -> BeliefColumns:
-        """What has been learnt of every arm from all rewards told so far."""
-        return BeliefColumns.of(self._pages("belief"))
-
-    @cached_property
-    def arms(self) -> Arms:
-        """The arms: their names, where they lie, and what else is known of them."""
-        pages = self._pages("arms")
-        columns: dict[str, Any] = {"name": [name for page in pages for name in page["names"]]}
-        for k, axis in enumerate(pages[0]["axes"]):
-            columns[axis] = [x for page in pages for x in page["coordinates"][k]]
-        for name in pages[0]["attributes"]:
-            columns[name] = [value for page in pages for value in page["attributes"][name]]
-        return Arms.of(columns)
-
-    @property
-    def t(self) -> int:
-        """The number of the next decision: 1 + told + open + freely observed."""
-        return int(self._transport.get(self._path)["t"])
-
-    @property
-    def trials(self) -> Trials:
-        """All trials, of every status, in the order of their numbers."""
-        return [trial_of(row) for row in self._history()]
-
-    @property
-    def open_trials(self) -> Trials:
-        """The trials whose rewards are awaited."""
-        return [trial_of(one) for one in self._transport.get(self._path)["open"]]
-
-    def reward(self, trial: Trial | int) -> float | None:
-        """Return the reward of a trial that counts, if one does."""
-        found = self._transport.get(f"{self._path}/history", offset=number_of(trial) - 1, limit=1)["trials"]
-        if not found:
-            raise ValueError(f"a trial must be one of the study's, got {number_of(trial):,}. Ask first.")
-        reward: float | None = found[0]["reward"]
-        return reward
-
-    def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole study to one file, from which `Study.import_` creates it in any database."""
-        Path(path).write_bytes(self._transport.text(f"{self._path}/export"))
+    def add_arms(
+        self,
+        arms: Any,
+        *,
+        coordinates: Any = None,
+        mean: Any = None,
+        noise_variance: Any = None,
+        key: str | None = None,
+    ) -> None:
+        """Add arms to a study whose prior is made of a kernel, as `Study.add_arms` does; with a `key`, once."""
+        given = {"coordinates": coordinates, "mean": mean, "noise_variance": noise_variance}
+        more = {name: checks.numbers(name, value).tolist() for name, value in given.items() if value is not None}
+        self._transport.post(f"{self._path}/arms", {"arms": columns_of(Arms.of(arms)), **more}, key_of(key))
+        self.__dict__.pop("arms", None)  # what was read of them before
 
     def close(self) -> None:
         """Close the connection to the server; a later call opens it again."""
@@ -288,21 +223,6 @@ class Client:
 
     def _change(self, trial: Trial | int, verb: str, data: Any) -> None:
         self._transport.post(f"{self._path}/trials/{number_of(trial)}/{verb}", data)
-
-    def _history(self) -> Sequence[dict[str, Any]]:
-        rows: _Rows = []
-        while True:
-            page = self._transport.get(f"{self._path}/history", offset=len(rows), limit=PAGE)
-            rows += page["trials"]
-            if len(rows) >= page["count"] or not page["trials"]:
-                return rows
-
-    def _pages(self, what: str) -> Sequence[dict[str, Any]]:
-        """Return all pages of columns, of one moment."""
-        first = self._transport.get(f"{self._path}/{what}", limit=PAGE)
-        count, at = first["count" if what == "arms" else "arms"], first.get("sequence")
-        rest = range(PAGE, count, PAGE)
-        return [first, *(self._transport.get(f"{self._path}/{what}", offset=k, limit=PAGE, at=at) for k in rest)]
 
 
 def _seen(was: float | None) -> dict[str, float]:

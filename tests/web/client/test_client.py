@@ -36,9 +36,9 @@ def study(client, tmp_path):
 
 def test_it_has_the_ask_and_tell_surface_of_a_study():
     verbs = (
-        "ask tell observe tell_all observe_all cancel amend retract best explain history to_csv belief arms t trials"
+        "ask tell observe tell_all observe_all cancel amend retract add_arms best explain history to_csv belief arms t"
     )
-    for verb in f"{verbs} open_trials reward export close".split():
+    for verb in f"{verbs} trials open_trials reward export close".split():
         assert hasattr(cb.Client, verb), verb
         if not callable(getattr(cb.Study, verb)):
             continue
@@ -65,6 +65,53 @@ def test_when_rewards_were_measured_goes_over_the_line(line, tmp_path):
             assert study.history()["measured"].iloc[0].timestamp() == when.timestamp()
         assert client.explain(2).replayed == second.arm
         assert np.isfinite(client.belief.deviation).all()
+
+
+def test_what_moves_cost_goes_over_the_line(line, tmp_path):
+    given = {"arms": ARMS, "rounds": 40, "seed": 3}
+    dear = cb.Moves(per_move=1.0, per_distance=2.0)
+    with cb.Client.create(line.url, "far", **given, moves=dear) as client:
+        with cb.Study.create(tmp_path / "other.db", "far", **given, moves=dear) as study:
+            for start in (None, "D5", 3, "A1", None, "D0"):
+                trial = client.ask(start=start)
+                assert trial == study.ask(start=start)
+                for one in (client, study):
+                    one.tell(trial, float(trial.arm % 5))
+            with cb.Study.open(tmp_path / "studies.db", "far") as kept:
+                assert kept.settings.policy == study.settings.policy
+        for wrong, error in (
+            (cb.Moves(per_distance=1.0, coordinates=range(24)), "between arms where their columns say"),
+            (cb.Moves(per_move=1.0, distance="cityblock"), "Give per_move and per_distance alone"),
+        ):
+            with pytest.raises(ValueError, match=error):
+                cb.Client.create(line.url, "other", **given, moves=wrong)
+        with pytest.raises(TypeError, match="moves must say what they cost"):
+            cb.Client.create(line.url, "other", **given, moves=3.0)
+        assert cb.Client.list(line.url) == ("far",)
+
+
+def test_arms_are_added_once(client, study):
+    more = {"name": ["E0", "E1"], "x": [0.0, 1.0], "y": [4.0, 4.0]}
+    assert client.arms.count == 24
+    for _ in range(2):
+        client.add_arms(more, key="fifth row")
+    assert client.arms.count == study.arms.count == 26
+    assert client.ask(allowed=["E1"]).arm == 25
+    with pytest.raises(ValueError, match="need names of their own, but there is a 'E0' already"):
+        client.add_arms(more)
+    with pytest.raises(ValueError, match="must have the columns of the old ones"):
+        client.add_arms({"x": [9.0], "y": [9.0]})
+
+
+def test_arms_that_are_added_say_what_the_prior_needs(line, tmp_path):
+    prior = cb.Correlated(mean=[1.0, 2.0], kernel=cb.Exponential(2.0), coordinates=[0.0, 1.0], noise_variance=1.0)
+    with cb.Study.create(tmp_path / "studies.db", "unnamed", prior=prior, policy=cb.UCL()) as study:
+        client = cb.Client(line.url, study="unnamed")
+        with pytest.raises(ValueError, match="the old arms differ in mean"):
+            client.add_arms({"x": [5.0]})
+        client.add_arms({"x": [5.0, 6.0]}, mean=[7.0, 8.0], noise_variance=2.0)
+        assert study.belief.mean.tolist() == client.belief.mean.tolist() == [1.0, 2.0, 7.0, 8.0]
+        assert study.belief.noise_variance.tolist() == [1.0, 1.0, 2.0, 2.0]
 
 
 def test_a_script_changes_one_line(client, study):

@@ -1,12 +1,13 @@
 """A server in a thread of the tests, and what its database holds."""
 
+import json
 import threading
 import time
 
 import numpy as np
 import uvicorn
 
-from corrbandits import Study
+from corrbandits import Study, Vague
 from corrbandits.web.service.app import application
 from corrbandits.web.service.options import Options
 from corrbandits.web.service.running import Server as Listening
@@ -60,17 +61,22 @@ class Server:
         self._server.should_exit = True
         self._thread.join(20)
 
-    def study(self, name, *, rewards=0, trials=0, by=None, unit=None):
-        """Create a meadow of 24 sites, with some rewards and some open trials."""
+    def study(self, name, *, rewards=0, trials=0, by=None, unit=None, **more):
+        """Create a meadow of 24 sites, with some rewards and some open trials; `more` is for `Study.create`."""
         arms = {"name": list(self.places), "x": [x for x, _ in self.places.values()]}
         arms["y"] = [y for _, y in self.places.values()]
-        self._create(name, arms, rewards, trials, by, unit, lambda arm: 26.0 + 2 * (arm % 6))
+        self._create(name, arms, rewards, trials, by, unit, lambda arm: 26.0 + 2 * (arm % 6), **more)
 
-    def scattered(self, name, rewards):
+    def drifting(self, name, *, rewards=0, trials=0, **more):
+        """Create the same meadow, whose rewards say less the longer ago they were measured."""
+        prior = Vague(coordinates=list(self.places.values()), drift=30.0)
+        self.study(name, rewards=rewards, trials=trials, prior=prior, **more)
+
+    def scattered(self, name, rewards, **more):
         rng = np.random.default_rng(3)
         arms = {"name": [f"site {k}" for k in range(20)], "latitude": (54 + rng.uniform(0, 0.02, 20)).tolist()}
         arms["longitude"] = (10 + rng.uniform(0, 0.03, 20)).tolist()
-        self._create(name, arms, rewards, 2, "Ben", None, lambda arm: 20.0 + arm)
+        self._create(name, arms, rewards, 2, "Ben", None, lambda arm: 20.0 + arm, **more)
 
     def line(self, name, rewards):
         arms = {"name": [f"km {k}" for k in range(30)], "x": list(range(30))}
@@ -83,9 +89,9 @@ class Server:
         arms = {"x": [k % side for k in range(side**2)], "y": [k // side for k in range(side**2)]}
         self._create(name, arms, rewards, 0, None, None, lambda arm: 10 + np.sin(arm / 90), spread=True)
 
-    def _create(self, name, arms, rewards, trials, by, unit, truth, spread=False):
+    def _create(self, name, arms, rewards, trials, by, unit, truth, spread=False, **more):
         rng = np.random.default_rng(0)
-        with Study.create(self.database, name, arms=arms, rounds=40, unit=unit, by=by) as study:
+        with Study.create(self.database, name, arms=arms, rounds=40, unit=unit, by=by, **more) as study:
             for k in range(rewards):
                 arm = int(rng.integers(study.arms.count)) if spread else study.ask().arm
                 value = round(float(truth(arm) + 0.7 * rng.standard_normal()), 1)
@@ -101,6 +107,21 @@ class Server:
         with Study.open(self.database, name) as study:
             now = study.snapshot()
             return {t.number: now.reward(t) for t in now.trials if now.reward(t) is not None}
+
+    def measured(self, name):
+        """Return when the rewards that count were measured, and when they were told, by trial."""
+        with Study.open(self.database, name) as study:
+            entries = enumerate(study.snapshot().ledger.trials, 1)
+            return {trial: (entry.when, entry.told) for trial, entry in entries if entry.status == "told"}
+
+    def events(self, name, kind):
+        """Return the events of a kind, as they are kept."""
+        with Study.open(self.database, name) as study:
+            return [event for event in map(json.loads, study._replica.events()) if event["event"] == kind]
+
+    def settings(self, name):
+        with Study.open(self.database, name) as study:
+            return study.settings
 
     def open(self, name):
         with Study.open(self.database, name) as study:

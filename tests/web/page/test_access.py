@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from corrbandits import Moves
+
 VIEWS = {
     "today": "/s/meadow/",
     "map": "/s/meadow/map#arm=3",
@@ -15,36 +17,60 @@ VIEWS = {
 SIZES = {"telephone": (360, 780), "desk": (1200, 800)}
 
 
+def meadow(server, by="Ben"):
+    """Create a study that shows all there is: its rewards change with time, and moves cost something."""
+    server.drifting("meadow", rewards=8, trials=3, by=by, moves=Moves(per_move=0.5, per_distance=0.01))
+
+
 def settled(page):
     expect(page.locator("[aria-busy=true]")).to_have_count(0, timeout=30_000)
     page.wait_for_timeout(600)
 
 
+def serious(page, axe):
+    """Return what axe finds on a page as it stands."""
+    page.evaluate(axe)
+    kinds = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']"
+    return [
+        (page.url, one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
+        for one in page.evaluate(f"axe.run(document, {{runOnly: {kinds}}})")["violations"]
+        if one["impact"] in ("serious", "critical", "moderate")
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_where_time_and_place_are_said(visit, server, axe, scheme):
+    meadow(server, by=None)
+    page = visit("/s/meadow/", color_scheme=scheme, bypass_csp=True)
+    page.get_by_role("button", name="Somewhere else?").click()
+    page.locator("#next").get_by_text("at …").click()
+    expect(page.locator("#next").get_by_label("When it was measured")).to_be_visible()
+    settled(page)
+    assert serious(page, axe) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.goto(f"{server.url}/new")
+    page.get_by_text("Does it cost to go from site to site?").click()
+    settled(page)
+    assert serious(page, axe) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 def test_axe_finds_nothing_serious(visit, server, axe, size, scheme):
-    server.study("meadow", rewards=8, trials=3, by="Ben")
+    meadow(server)
     width, height = SIZES[size]
     page = visit("/", width=width, height=height, color_scheme=scheme, bypass_csp=True)
     found = []
     for path in VIEWS.values():
         page.goto(server.url + path)
         settled(page)
-        page.evaluate(axe)
-        results = page.evaluate(
-            "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
-        )
-        found += [
-            (path, one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
-            for one in results["violations"]
-            if one["impact"] in ("serious", "critical", "moderate")
-        ]
+        found += serious(page, axe)
     assert found == []
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_nothing_is_wider_than_a_narrow_screen(visit, server, view):
-    server.study("meadow", rewards=8, trials=3, by="Ben")
+    meadow(server)
     page = visit(VIEWS[view], width=360)
     settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -52,7 +78,7 @@ def test_nothing_is_wider_than_a_narrow_screen(visit, server, view):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_what_is_tapped_is_large_enough(visit, server, view):
-    server.study("meadow", rewards=8, trials=3, by="Ben")
+    meadow(server)
     page = visit(VIEWS[view], width=360)
     settled(page)
     small = page.eval_on_selector_all(

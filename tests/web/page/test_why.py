@@ -42,11 +42,21 @@ def test_a_choice_is_said_with_its_mean_and_deviation_in_the_unit(study):
     assert " kg" in said
 
 
-def explained(arm, *, mean_rank=3, rank=1, initial=False, deviation=2.0):
+def explained(arm, *, mean_rank=3, rank=1, initial=False, deviation=2.0, way=None):
     chosen = SimpleNamespace(arm=arm, name="x", mean=24.5, deviation=deviation, limit=30.0)
     return SimpleNamespace(
-        opening=False, history=False, t=12, chosen=chosen, initial=initial, mean_rank=mean_rank, rank=rank
+        opening=False, history=False, t=12, chosen=chosen, initial=initial, mean_rank=mean_rank, rank=rank, way=way
     )
+
+
+def test_that_the_way_is_weighed_is_said_where_there_is_one_to_go(study):
+    told(study, 5)
+    now = study.snapshot()
+    assert (
+        sentence(explained(4, way=3.5), now)
+        == f"{sentence(explained(4), now)[:-1]}; what the way there costs is weighed."
+    )
+    assert sentence(explained(4, way=0.0), now) == sentence(explained(4), now)
 
 
 def test_a_good_site_nearby_is_named(study):

@@ -1,6 +1,7 @@
 """What the interface gives: each route once, and what it says of bad input."""
 
 import json
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -116,6 +117,54 @@ def test_the_past_is_as_it_was(line):
     assert past == then
     assert line.get(f"{study}/belief").data != then
     assert line.get(f"{study}/belief?at=99999").status == 404
+
+
+def test_where_they_are_decides_where_to_go(line):
+    study = line.create(moves={"per_move": 0.5, "per_distance": 100.0}, told={"mean": 0.0, "sd": 1.0, "noise_sd": 1.0})
+    now = line.get(study).data
+    assert now["moves"] == {"per_move": 0.5, "per_distance": 100.0, "distance": "euclidean", "own_places": False}
+    assert not now["drifts"]
+    for arm in ("A0", "D5", "B2"):
+        line.post(f"{study}/observe", {"arm": arm, "reward": 0.0})
+        k = ARMS["name"].index(arm)
+        assert line.get(f"{study}/belief?from={k}").data["next"] == k
+        assert line.post(f"{study}/ask", {"n": 1, "from": arm}).data["trials"][0]["arm"] == k
+    assert line.get(f"{study}/belief?from=24").status == 404
+    assert "start is not known here" in line.post(f"{study}/ask", {"start": "A0"}).data["detail"]
+    for wrong in ({"per_move": -1}, {"per_move": "3"}, {"per_mile": 3}, 5):
+        assert line.post("/api/v1/studies", {"name": "x", "arms": ARMS, "moves": wrong}).status == 422
+    nowhere = {"name": "x", "arms": {"name": ["a", "b"]}, "moves": {"per_distance": 1.0}}
+    assert "arms that lie nowhere" in line.post("/api/v1/studies", nowhere).data["detail"]
+
+
+def test_a_new_study_says_that_the_way_is_weighed(line):
+    given = {"name": "far", "arms": ARMS, "rounds": 40, "moves": {"per_move": 3.0}}
+    made = line.post("/api/v1/studies", given)
+    assert made.data["remarks"][-1].endswith("is weighed against what it may bring: 3 for each move.")
+    assert made.data["rounds"] == 40
+    assert line.post("/api/v1/studies", given).status == 200  # the same again
+    assert line.post("/api/v1/studies", given | {"moves": {"per_move": 4.0}}).status == 409
+
+
+def test_events_say_when_rewards_were_measured(line):
+    study = line.create()
+    line.post(f"{study}/observe", {"arm": 0, "reward": 1.0, "at": 1_700_000_000})
+    line.post(f"{study}/observe", {"arm": 0, "reward": 1.0})
+    assert [one["measured"] for one in line.get(f"{study}/events").data["events"]] == [None, 1_700_000_000, None]
+    assert [one["measured"] == one["at"] for one in line.get(study).data["last"]] == [True, False]
+    assert "2023-11-14T22:13:20.000+00:00" in line.get(f"{study}/events?format=csv").body.decode()
+
+
+@pytest.mark.parametrize(("old", "new"), [("pr\u00e9", "pre\u0301"), ("pre\u0301", "pr\u00e9")])
+def test_a_name_is_the_same_in_every_normal_form(line, tmp_path, old, new):
+    line.create(old)
+    for name in (old, new):
+        study = f"/api/v1/studies/{quote(name, safe='')}"
+        assert line.post(f"{study}/ask").status == 200
+    assert line.post("/api/v1/studies", {"name": new, "arms": ARMS, "rounds": 40}).status == 200  # the same again
+    assert line.post("/api/v1/studies", {"name": new, "arms": ARMS, "rounds": 41}).status == 409
+    assert [one["name"] for one in line.get("/api/v1/studies").data["studies"]] == ["pr\u00e9"]
+    assert line.get(study).data["t"] == 3
 
 
 def test_what_a_reader_has_is_not_sent_again(line):

@@ -15,7 +15,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
-from corrbandits._core.gaussian import spreads
+from corrbandits._core.covariances import spreads
 from corrbandits._core.tally import Tally
 from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.belief.vague.quantile import quantile

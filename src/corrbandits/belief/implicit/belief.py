@@ -9,7 +9,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
-from corrbandits._core.gaussian import refuse_indefinite
+from corrbandits._core.covariances import refuse_indefinite
 from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
 from corrbandits.belief.gaussian import GaussianBelief

@@ -99,6 +99,7 @@ def create(
     The rule is the one that lost least in our measurements, unless --policy names another.
     """
     from corrbandits.study import Study, setup
+    from corrbandits.study.untold import way_in_words
 
     gaussian = {"--noise-sd": noise_sd, "--kernel": kernel, "--prior-mean": prior_mean, "--prior-sd": prior_sd}
     beta = {"--successes": successes, "--failures": failures}
@@ -151,7 +152,8 @@ def create(
         timeout=limit,
         moves=_moves(move_cost, move_cost_per),
     ) as study:
-        say_created(study.snapshot(), [option_names(remark) for remark in plan.remarks], as_json=as_json)
+        remarks = [*(option_names(remark) for remark in plan.remarks), *way_in_words(study.settings.policy)]
+        say_created(study.snapshot(), remarks, as_json=as_json)
 
 
 def _moves(per_move: str | None, per_distance: str | None) -> Moves | None:

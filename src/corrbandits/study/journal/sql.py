@@ -18,7 +18,8 @@ from sqlalchemy.exc import IntegrityError
 from corrbandits._shell.numbers import counted
 from corrbandits.study.journal import queue, tables
 from corrbandits.study.journal.chain import damaged, digests, refuse_lost, refuse_other, seal, verified
-from corrbandits.study.journal.connections import Database, code
+from corrbandits.study.journal.connections import Database
+from corrbandits.study.journal.errors import code
 from corrbandits.study.journal.protocol import DamagedError, Taken
 from corrbandits.study.journal.tables import EVENTS, STUDIES, VERSION
 

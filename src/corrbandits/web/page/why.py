@@ -26,17 +26,22 @@ def sentence(found: Explanation, snapshot: Snapshot) -> str:
         return (
             "It did best in earlier seasons." if found.history else "To begin with: it lies in the middle of all sites."
         )
+    return f"{_promise(found, snapshot)}{'; what the way there costs is weighed' if found.way else ''}."
+
+
+def _promise(found: Explanation, snapshot: Snapshot) -> str:
+    """Return what is expected of the arm, and how it stands among others."""
     unit = f" {snapshot.settings.unit}" if getattr(snapshot.settings, "unit", None) else ""
     level = f"{number(found.chosen.mean, 3)} ± {number(found.chosen.deviation, 2)}{unit}"
     if not math.isfinite(found.chosen.deviation):
-        return "Nothing is known of it yet."
+        return "Nothing is known of it yet"
     if found.initial:
-        return f"Each site is tried once to begin with; of this one least is known: {level}."
+        return f"Each site is tried once to begin with; of this one least is known: {level}"
     if found.mean_rank == 1:
-        return f"The most promising of all: {level}{_near(found, snapshot)}."
+        return f"The most promising of all: {level}{_near(found, snapshot)}"
     if found.rank == 1 or found.rank is None:
-        return f"The most promising of what is still uncertain: {level}{_near(found, snapshot)}."
-    return f"Among the most promising: {level}{_near(found, snapshot)}."
+        return f"The most promising of what is still uncertain: {level}{_near(found, snapshot)}"
+    return f"Among the most promising: {level}{_near(found, snapshot)}"
 
 
 def _near(found: Explanation, snapshot: Snapshot) -> str:

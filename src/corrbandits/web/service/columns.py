@@ -18,7 +18,7 @@ from corrbandits.belief import Belief, Correlated, GaussianBelief, Vague
 from corrbandits.policies import KnowledgeGradient
 from corrbandits.study.choosing import deciding_belief, moment
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.report.overview import _limits as limits_of
+from corrbandits.study.report.standing import limits as limits_of
 
 DRAWS = 1024
 MOST_EXACT = 300
@@ -75,8 +75,11 @@ def _drawn(belief: Belief, leader: int, rng: np.random.Generator) -> tuple[Integ
     return arms, belief.mean[arms][:, None] + root @ rng.standard_normal((arms.size, DRAWS))
 
 
-def columns(ledger: Ledger, deciding: Belief | None = None) -> Data:
-    """Return what is believed after the events of a ledger: a column each for mean, deviation, limit, count, chance."""
+def columns(ledger: Ledger, deciding: Belief | None = None, start: int | None = None) -> Data:
+    """Return what is believed after the events of a ledger: a column each for mean, deviation, limit, count, chance.
+
+    The next arm is the one to go to from arm `start`, or from the one last asked for.
+    """
     deciding = deciding_belief(ledger).after(ledger.clock()) if deciding is None else deciding
     goal, known = ledger.settings.goal, np.isfinite(deciding.variance)
     large = isinstance(deciding, Vague) and deciding.arms > MOST_LIMITED
@@ -93,7 +96,7 @@ def columns(ledger: Ledger, deciding: Belief | None = None) -> Data:
         "counts": ledger.tally.counts.tolist(),
         "chance": None if found is None else found.chance.tolist(),
         "leader": None if found is None else found.leader,
-        "next": None if large else _next(ledger, deciding),
+        "next": None if large else _next(ledger, deciding, start),
         "open": sorted(ledger.open.values()),
     }
 
@@ -144,10 +147,10 @@ def _column(values: Array, known: Any) -> list[float | None]:
     return [x if k and math.isfinite(x) else None for x, k in zip(values.tolist(), known.tolist(), strict=True)]
 
 
-def _next(ledger: Ledger, deciding: Belief) -> int | None:
+def _next(ledger: Ledger, deciding: Belief, start: int | None) -> int | None:
     """Return the arm that would be asked for now; None if there is none left."""
     try:
-        at = moment(ledger, deciding)
+        at = moment(ledger, deciding, start=start)
         return None if at.candidates is not None and not at.candidates.size else at.choose()
     except ValueError:
         return None

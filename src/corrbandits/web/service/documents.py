@@ -7,9 +7,10 @@ import math
 from typing import Any
 
 from corrbandits.belief import Vague
+from corrbandits.policies import Policy, Travelling
 from corrbandits.study import Explanation, Snapshot, Trial
 from corrbandits.study.codec import policy_data
-from corrbandits.study.report.overview import _learnt as learnt_words
+from corrbandits.study.report.standing import learnt as learnt_words
 from corrbandits.study.trial import Entry
 
 Data = dict[str, Any]
@@ -59,11 +60,23 @@ def summary(snapshot: Snapshot) -> Data:
         "last": _last(snapshot),
         "policy": policy_data(settings.policy),
         "prior": ledger.prior.in_words(),
+        "drifts": ledger.recipe.in_real_time,
+        "moves": moves(settings.policy),
         "created": ledger.created,
         "created_by": ledger.created_by,
         "changed": ledger.changed,
         "sequence": ledger.sequence,
     }
+
+
+def moves(policy: Policy) -> Data | None:
+    """Return what moves cost, if the rule weighs that."""
+    if not isinstance(policy, Travelling):
+        return None
+    paid = policy.moves
+    own = paid.graph is not None or paid.coordinates is not None
+    costs = {"per_move": paid.per_move, "per_distance": paid.per_distance}
+    return costs | {"distance": paid.distance, "own_places": own}
 
 
 def judged(snapshot: Snapshot) -> Data:
@@ -194,7 +207,7 @@ def _last(snapshot: Snapshot) -> list[Data]:
     newest = heapq.nlargest(MOST_LAST, told, key=lambda one: (one[1].told or 0.0, one[0]))
     return [
         {"trial": n, "arm": e.arm, "name": snapshot.arms.name(e.arm), "reward": e.reward, "by": e.told_by,
-         "at": e.told, "kind": e.kind, "coordinates": place(snapshot, e.arm)}
+         "at": e.told, "measured": e.when, "kind": e.kind, "coordinates": place(snapshot, e.arm)}
         for n, e in newest
     ]  # fmt: skip
 

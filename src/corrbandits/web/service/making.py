@@ -11,9 +11,11 @@ from typing import Any, final
 
 from corrbandits._shell.csv import Columns, finite_number, read_columns, refuse_off_globe, with_points
 from corrbandits.belief import Vague
+from corrbandits.moves import Moves
 from corrbandits.policies import recommend
 from corrbandits.study.arms import Arms, checked_name
 from corrbandits.study.setup import PRIOR, Sheet, read_sheet
+from corrbandits.study.untold import minding, way_in_words
 from corrbandits.web.service.shapes import Creating, Told
 
 MOST_PROBLEMS = 50
@@ -35,7 +37,10 @@ def made_of(creating: Creating) -> Making:
     prior = _prior(arms, creating.told)
     found = recommend(prior, creating.rounds)
     given = creating.model_dump(include={"arms", "goal", "repeat", "timeout", "seed", "unit"})
-    return Making(given | {"prior": prior, "policy": found.policy}, (f"The rule was chosen: {found.reason}.",))
+    moves = None if creating.moves is None else Moves(**creating.moves.model_dump())
+    rule = found.policy if moves is None else minding(found.policy, moves, arms)
+    remarks = f"The rule was chosen: {found.reason}.", *way_in_words(rule)
+    return Making(given | {"prior": prior, "policy": rule}, remarks)
 
 
 def _prior(arms: Arms, told: Told | None) -> Vague:

@@ -7,13 +7,17 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
-from corrbandits.web.service.shapes import ProblemShape
+from corrbandits.web.service.given import ProblemShape
+from corrbandits.web.service.shapes import Creating
 
 Data = dict[str, Any]
 
 METHODS = ("get", "post", "delete")
-ERROR = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+REF = "#/components/schemas/"
+ERROR = {"application/problem+json": {"schema": {"$ref": f"{REF}Problem"}}}
 TEXT: Data = {"schema": {"type": "string"}}
 
 
@@ -25,6 +29,7 @@ def described(app: FastAPI) -> Data:
         for name in ("HTTPValidationError", "ValidationError", "ProblemShape"):
             schemas.pop(name, None)
         schemas["Problem"] = ProblemShape.model_json_schema()
+        schemas |= models_json_schema([(Creating, "validation")], ref_template=f"{REF}{{model}}")[1]["$defs"]
         made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{}, {"token": []}]
         for path in made["paths"].values():
@@ -57,6 +62,16 @@ def _mend(operation: Data) -> None:
 def body(*kinds: str) -> Data:
     """Return the description of a request that is text, of one of these kinds."""
     return {"requestBody": {"required": True, "content": dict.fromkeys(kinds, TEXT)}}
+
+
+def document(kind: type[BaseModel]) -> Data:
+    """Return the description of a request that is a document of this kind, where the framework does not read it."""
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"$ref": f"{REF}{kind.__name__}"}}},
+        }
+    }
 
 
 def answers(*kinds: str) -> dict[int | str, Data]:

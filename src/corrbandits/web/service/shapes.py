@@ -1,4 +1,4 @@
-"""The documents of the interface: what is taken, checked strictly; and what is given, for OpenAPI."""
+"""The documents that the interface takes, checked strictly; those that it gives are in `given`."""
 
 from __future__ import annotations
 
@@ -58,12 +58,14 @@ class Taken(BaseModel):
 
 
 class Asking(Taken):
-    """How many trials, among which arms, from which; `why` for the reason, `near` to have them in an order to walk."""
+    """How many trials, among which arms, `from` which; `why` for the reason, `near` for an order to walk."""
 
     n: Annotated[Whole, Field(ge=1, le=MOST_AT_ONCE)] | None = None
     allowed: Annotated[list[Arm], Field(max_length=100_000)] | None = None
     repeats: Flag = False
-    start: Annotated[Arm, Field(description="where those who measure are, if moves cost something")] | None = None
+    start: Annotated[
+        Arm | None, Field(alias="from", description="where those who measure are, if moves cost something")
+    ] = None
     near: Annotated[dict[str, Number], Field(description="where the walk begins, by axis")] | None = None
     why: Flag = False
 
@@ -105,6 +107,13 @@ class Told(Taken):
     )
 
 
+class Going(Taken):
+    """What it costs to go from arm to arm, in rewards: each move, and each unit of distance, or km on the globe."""
+
+    per_move: Annotated[Number, Field(ge=0)] = 0.0
+    per_distance: Annotated[Number, Field(ge=0)] = 0.0
+
+
 class Creating(Taken):
     """A new study."""
 
@@ -117,6 +126,16 @@ class Creating(Taken):
     seed: Annotated[Whole, Field(ge=0, le=2**63 - 1)] = 0
     unit: Annotated[str, Field(min_length=1, max_length=20)] | None = None
     told: Told | None = None
+    moves: Going | None = None
+
+
+class Extending(Taken):
+    """More arms, with the columns of the old ones; and what the prior is to know of them, where that differs."""
+
+    arms: Annotated[dict[Name, list[Any]], Field(min_length=1, max_length=1_000)]
+    coordinates: list[Number | list[Number]] | None = None
+    mean: Number | list[Number] | None = None
+    noise_variance: Number | list[Number] | None = None
 
 
 class Many(Taken):
@@ -137,151 +156,3 @@ class Measuring(Taken):
 
     study: Name
     trial: Annotated[Whole, Field(ge=1)]
-
-
-class ProblemShape(BaseModel):
-    """An error: what was expected, what was given, what to do."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    key: str | None = None
-
-
-class Listed(BaseModel):
-    """A study in the list of all."""
-
-    name: str
-    arms: int
-    told: int
-    open: int
-    rounds: int | None
-    goal: Literal["max", "min"]
-    unit: str | None
-    changed: float
-    sequence: int
-
-
-class Studies(BaseModel):
-    """All studies."""
-
-    studies: list[Listed]
-
-
-class TrialShape(BaseModel):
-    """A trial: an arm to try."""
-
-    trial: int
-    arm: int
-    name: str
-    coordinates: dict[str, float] | None
-    why: str | None = None
-
-
-class Asked(BaseModel):
-    """Trials to try."""
-
-    study: str
-    trials: list[TrialShape]
-    key: str
-    sequence: int
-
-
-class Done(BaseModel):
-    """What was done to a trial, and the reward that counts."""
-
-    study: str
-    did: str
-    trial: int
-    arm: int
-    name: str
-    coordinates: dict[str, float] | None
-    reward: float | None
-    open: int
-    sequence: int
-    surprise: dict[str, Any] | None
-    key: str | None = None
-
-
-class Awaited(BaseModel):
-    """A trial whose reward is awaited: who has it, and since when."""
-
-    trial: int
-    arm: int
-    name: str
-    coordinates: dict[str, float] | None
-    by: str | None
-    at: float | None
-
-
-class Summary(BaseModel):
-    """Where a study stands."""
-
-    study: str
-    goal: Literal["max", "min"]
-    unit: str | None
-    rounds: int | None
-    repeat: bool
-    timeout: float | None
-    arms: int
-    axes: list[str]
-    t: int
-    told: int
-    open: list[Awaited]
-    last: list[dict[str, Any]]
-    policy: Any
-    prior: str
-    created: float
-    created_by: str | None
-    changed: float
-    sequence: int
-
-
-class Standing(BaseModel):
-    """What takes computing: the best arm so far, what was learnt, what to look at."""
-
-    opening: bool
-    still_needed: int
-    best: dict[str, Any] | None
-    learnt: str | None
-    warnings: list[dict[str, Any]]
-
-
-class BeliefShape(BaseModel):
-    """What is believed of every arm, as columns; null where nothing is known."""
-
-    sequence: int
-    t: int
-    opening: bool
-    offset: int
-    arms: int
-    mean: list[float | None]
-    deviation: list[float | None]
-    limit: list[float | None] | None
-    counts: list[int]
-    chance: list[float] | None
-    leader: int | None
-    next: int | None
-    open: list[int]
-
-
-class ArmsShape(BaseModel):
-    """Arms, as columns."""
-
-    study: str
-    count: int
-    offset: int
-    axes: list[str]
-    names: list[str]
-    coordinates: list[list[float]] | None
-    attributes: dict[str, list[Any]]
-
-
-class Me(BaseModel):
-    """Who makes the request, and what they may do."""
-
-    name: str | None
-    role: Literal["read", "tell", "manage"]
-    signed_in: bool
-    demo: str | None

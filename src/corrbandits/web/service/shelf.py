@@ -20,6 +20,7 @@ from corrbandits.study.events import parsed
 from corrbandits.study.gathering import Reward, Wanted
 from corrbandits.study.journal import DamagedError, Journal, JournalError
 from corrbandits.study.ledger import Ledger
+from corrbandits.study.places import meant
 from corrbandits.web.service.gather import Gather
 from corrbandits.web.service.problems import Problem
 
@@ -125,11 +126,11 @@ class Shelf:
         """Return a study; 404 if there is none of this name."""
         if (found := self.open_desk(name)) is not None:
             return found
-        number = self._known().get(name)
-        if number is None:
+        known = self._known()
+        if (there := meant(name, known)) is None:
             raise Problem(404, f"there is no study {name!r:.60}. GET /api/v1/studies lists those there are.")
         with self._lock:
-            desk = self._desks.setdefault(name, Desk(self.journal, name, number))
+            desk = self._desks.setdefault(there, Desk(self.journal, there, known[there]))
             while len(self._desks) > MOST_OPEN:
                 self._desks.popitem(last=False)
         return desk
@@ -141,9 +142,9 @@ class Shelf:
             return work(desk)
         except (ValueError, JournalError) as error:
             lost = isinstance(error, JournalError) and not error.unsure
-            if not lost and self._known().get(name) == desk.number:
+            if not lost and self._known().get(desk.name) == desk.number:
                 raise
-            self.forget(name)
+            self.forget(desk.name)
             if isinstance(error, JournalError):
                 raise
         return work(self.desk(name))

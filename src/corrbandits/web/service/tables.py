@@ -20,12 +20,12 @@ HISTORY = (
     "trial", "arm", "name", "status", "reward", "first_reward", "asked", "told", "measured", "asked_by",
     "told_by",
 )  # fmt: skip
-EVENTS = ("sequence", "at", "by", "what", "trial", "arm", "name", "reward")
+EVENTS = ("sequence", "at", "by", "what", "trial", "arm", "name", "reward", "measured")
 TIMES = ("at", "asked", "told", "measured")
 
 
 def events(found: Sequence[Data], snapshot: Snapshot, kinds: frozenset[str] | None, *, first: int = 0) -> list[Data]:
-    """Return events as rows: when, by whom, what, of which trial and arm."""
+    """Return events as rows: when, by whom, what, of which trial and arm, and when it was measured if that was said."""
     entries, rows = snapshot.ledger.trials, []
     for sequence, event in enumerate(found, first + 1):
         if kinds is not None and event["event"] not in kinds:
@@ -42,6 +42,7 @@ def events(found: Sequence[Data], snapshot: Snapshot, kinds: frozenset[str] | No
                 "arm": arm,
                 "name": None if arm is None else snapshot.arms.name(arm),
                 "reward": event.get("reward"),
+                "measured": event.get("measured"),
             }
         )
     return rows

@@ -1,5 +1,7 @@
 // The interface, called from the page.
 
+import { heard } from "./clock.js";
+
 const told = document.documentElement.dataset;
 export const root = told.root;
 export const study = told.study ?? null;
@@ -28,11 +30,13 @@ async function call(path, { name = signature(), ...options }, seconds) {
   const given = { credentials: "same-origin", ...options, headers: { accept: "application/json", ...options.headers } };
   if (name) given.headers["corrbandits-by"] = part(name);
   let answer;
+  const began = Date.now();
   try {
     answer = await fetch(`${root}/api/v1${path}`, { ...given, signal: AbortSignal.timeout(seconds * 1000) });
   } catch (error) {
     throw new Trouble(error.name === "TimeoutError" ? "No answer came in time." : "There is no connection.");
   }
+  heard(answer, began);
   return answer;
 }
 

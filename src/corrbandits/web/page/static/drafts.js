@@ -18,8 +18,11 @@ function store(list) {
 
 export const enterAgain = ({ trial, arm, name, coordinates }) => store([...again().filter((one) => one.trial !== trial), { trial, arm, name, coordinates, by: null, again: true }]);
 
+/** Take a site off those to be entered again. */
+export const unlist = (trial) => store(again().filter((one) => one.trial !== trial));
+
 /** A trial has been dealt with: nothing is left of what was typed for it. */
 export function spent(trial) {
   drafts.delete(trial);
-  store(again().filter((one) => one.trial !== trial));
+  unlist(trial);
 }

@@ -3,6 +3,7 @@
 import { button, h, say, unique } from "./dom.js";
 import { exact } from "./numbers.js";
 import { read } from "./reading.js";
+import { moment } from "./when.js";
 
 const BESIDE = 6; // a unit of so many letters has room beside the number
 
@@ -14,16 +15,31 @@ export function ways(text, [decimal, thousands], meant) {
 }
 
 /**
- * A form with one number in it. `done(value)` is called once it is clear what was meant: "1,234" is asked back.
+ * A form with one number in it. `done(value, how)` is called once it is clear what was meant: "1,234" is asked back. If it
+ * is `timed`, there is a choice of when it was measured, and `how` says so: {measured}, or nothing for now.
  */
-export function entry({ label, unit = null, action = "Save", start = "", focus = false, done, small = false }) {
+export function entry({ label, unit = null, action = "Save", start = "", focus = false, done, small = false, timed = false }) {
   const id = unique("reward");
   const input = h("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", enterkeyhint: "done", maxlength: 40,
     "aria-describedby": `${id}-note`, value: start, "data-key": small ? `${label}` : "reward" });
   const long = unit?.length > BESIDE;
   const note = h("div.note", { id: `${id}-note`, "aria-live": "assertive" });
-  const clear = () => { note.replaceChildren(); input.removeAttribute("aria-invalid"); };
-  const settle = (value) => { clear(); input.value = ""; done(value); };
+  const clear = () => { note.replaceChildren(); form.querySelectorAll("[aria-invalid]").forEach((one) => one.removeAttribute("aria-invalid")); };
+  const time = timed ? moment() : null;
+  const complain = (problem, field) => {
+    note.append(h("p.bad", problem));
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+    say(problem);
+  };
+  const settle = (value) => {
+    clear();
+    const { problem, field, ...how } = time?.said() ?? {};
+    if (problem) { complain(problem, field); return; }
+    input.value = "";
+    time?.reset();
+    done(value, how);
+  };
 
   const form = h(small ? "form.entry.small" : "form.entry", { novalidate: true, onsubmit: (event) => {
     event.preventDefault();
@@ -32,15 +48,12 @@ export function entry({ label, unit = null, action = "Save", start = "", focus =
     if (found.either) {
       note.append(...ways(input.value, found.either, settle));
       note.querySelector("button").focus();
-    } else if (found.problem) {
-      note.append(h("p.bad", found.problem));
-      input.setAttribute("aria-invalid", "true");
-      input.focus();
-      say(found.problem);
-    } else settle(found.value);
+    } else if (found.problem) complain(found.problem, input);
+    else settle(found.value);
   } }, h("label", { for: id }, label, long ? h("span.faint", ` in ${unit}`) : null),
-  h("div.field", h("span.box", input, unit && !long ? h("span.unit", { "aria-hidden": "true" }, unit) : null), h("button.main", { type: "submit" }, action)), note);
+  h("div.field", h("span.box", input, unit && !long ? h("span.unit", { "aria-hidden": "true" }, unit) : null), h("button.main", { type: "submit" }, action)), time?.node, note);
   if (unit) input.setAttribute("aria-label", `${label} (${unit})`);
+  if (unit && !long) input.style.paddingRight = `${1.3 + 0.7 * unit.length}rem`; // the number ends where the unit begins
   input.addEventListener("input", () => { if (note.childNodes.length) clear(); });
   if (focus) queueMicrotask(() => input.focus());
   return form;

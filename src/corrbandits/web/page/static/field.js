@@ -23,6 +23,7 @@ export const SIGNS = {
   open: (x, y, r) => both(circle(x, y, 0.62 * r)),
   best: (x, y, r) => [s("path", { d: star(x, y, 0.85 * r), fill: "#fff", stroke: "#111", "stroke-width": 1.6, "stroke-linejoin": "round" })],
   next: (x, y, r) => [s("path", { class: "nextmark", d: drop(x, y + 0.2 * r, 0.62 * r), "stroke-width": 2 }), s("path", { d: circle(x, y - 0.98 * r, 0.22 * r), fill: "#fff" })],
+  here: (x, y, r) => [s("path", { class: "heremark", d: circle(x, y, 0.55 * r), "stroke-width": 2.5 })],
   chosen: (x, y, r) => both(square(x, y, 1.7 * r, 1.7 * r), 2.5),
 };
 
@@ -35,7 +36,7 @@ export class Field {
     new ResizeObserver(() => { if (this.last && Math.abs(host.clientWidth - this.width) > 2) { this.width = 0; this.draw(this.last); } }).observe(host);
   }
 
-  /** Draw {values, low, high, ramp, counts, open, next, best, chosen, words(arm), text(value)}. */
+  /** Draw {values, low, high, ramp, counts, open, next, best, chosen, here, route, trail, words(arm), text(value)}. */
   draw(given) {
     this.last = given;
     if (!this.width) this.place();
@@ -121,15 +122,21 @@ export class Field {
     }
   }
 
-  /** The way from site to site, numbered. */
-  way(route) {
+  /** A line along sites. */
+  line(along, ...kinds) {
     const { x, y } = this.plan;
-    const at = (k) => `${fixed(x[k])} ${fixed(y[k])}`;
-    return [s("path", { class: "way", d: `M${route.map(at).join("L")}` }), route.map((k, stop) => s("g", { class: stop ? "stop" : "stop first" },
+    const d = `M${along.map((k) => `${fixed(x[k])} ${fixed(y[k])}`).join("L")}`;
+    return along.length > 1 ? kinds.map((kind) => s("path", { class: kind, d })) : [];
+  }
+
+  /** The way from site to site, numbered; from where the team is, if that is known. */
+  way(route, here) {
+    const { x, y } = this.plan;
+    return [this.line(here === null ? route : [here, ...route], "way"), route.map((k, stop) => s("g", { class: stop ? "stop" : "stop first" },
       s("circle", { cx: fixed(x[k]), cy: fixed(y[k]), r: 11 }), s("text", { x: fixed(x[k]), y: fixed(y[k] + 4.5), "font-size": 13, "text-anchor": "middle" }, stop + 1)))].flat();
   }
 
-  signs({ counts, open = [], next = null, best = null, chosen = null, route = [] }) {
+  signs({ counts, open = [], next = null, best = null, chosen = null, route = [], trail = [], here = null }) {
     const { x, y, w, h: t, kind } = this.plan;
     const r = this.radius;
     const low = kind === "grid" && w >= 44 && t >= 46; // below the name, beside the number
@@ -139,7 +146,9 @@ export class Field {
     if (kind === "grid" && w > 7) counts?.forEach((n, k) => { if (n) dots += low ? circle(x[k] + w / 2 - 9, y[k] - t / 2 + 10, 3.4) : w >= 30 && t >= 22 ? circle(x[k] + w / 2 - 7, y[k] + t / 2 - 7, 3) : circle(x[k], y[k], Math.max(0.28 * r, 1.6)); });
     else if (kind === "points") counts?.forEach((n, k) => { if (n) dots += circle(x[k], y[k], Math.max(0.3 * this.size, 1.5)); });
     if (dots) nodes.push(s("path", { class: "dotmark", d: dots, "stroke-width": 1.1 }));
-    if (route.length) nodes.push(...this.way(route));
+    nodes.push(...this.line(trail, "way under", "way"));
+    if (route.length) nodes.push(...this.way(route, here));
+    if (here !== null && here !== route[0]) put("here", here);
     if (kind === "points") { // above, around and below, so that all are seen at one site
       for (const k of open) nodes.push(...both(circle(x[k], y[k], this.size + 2)));
       if (best !== null) put("best", best, 0, this.size + 11);

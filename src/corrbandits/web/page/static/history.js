@@ -64,7 +64,7 @@ function edit() {
   const typed = node.querySelector("input")?.value ?? "";
   node.dataset.shape = shape;
   if (!one) { show(node, h("h2#edit-title", `Trial no. ${changing}`), h("p", "It has no reward that counts."), button("Close", leave, ".plain")); return; }
-  show(node, h("h2#edit-title", `${one.name}: ${brief(one.reward)}${unit}`), h("p.faint", `${one.by ? `${one.by} · ` : ""}${whole(one.at)} · trial no. ${one.trial}`),
+  show(node, h("h2#edit-title", `${one.name}: ${brief(one.reward)}${unit}`), h("p.faint", `${one.by ? `${one.by} · ` : ""}${when(one)} · trial no. ${one.trial}`),
     may ? entry({ label: `What is right for ${one.name}?`, unit: unit.trim() || null, action: "Change", small: true, focus: true, start: typed, done: (value) => send("amend", one, value) }) : null,
     h("div.row", may ? button("Take back", () => send("retract", one)) : null, button(may ? "Leave it as it is" : "Close", leave, ".plain")));
 }
@@ -74,17 +74,20 @@ function linked() {
   if (trial) change(Number(trial));
 }
 
+/** When something was entered; and when it was measured, if that was another time. */
+const when = ({ at, measured }) => (measured && Math.abs(at - measured) > 60 ? `${whole(measured)}, entered ${whole(at)}` : whole(at));
+
 const changer = (one) => (may && counting.get(one.trial) === one ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => change(one.trial) }, "Change", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)) : "");
 
 function draw() {
   const { text, what, by } = Object.fromEntries(new FormData(form));
   const sought = text.trim().toLocaleLowerCase();
   const fits = (one) => (!what || one.what === what) && (!by || one.by === by) &&
-    (!sought || [one.name, one.by, WORDS[one.what], one.trial, one.reward, whole(one.at)].join(" ").toLocaleLowerCase().includes(sought));
+    (!sought || [one.name, one.by, WORDS[one.what], one.trial, one.reward, when(one)].join(" ").toLocaleLowerCase().includes(sought));
   const found = events.filter(fits);
   $("count").textContent = found.length === events.length ? counted(found.length, "event") : `${found.length} of ${counted(events.length, "event")}`;
   show($("events"), found.length ? table("Events, the newest first", ["Where", "What", "Measured", "Who", "When", "Trial", ...(may ? ["Mistyped?"] : [])], found.slice(0, most).map((one) =>
-    [one.name ?? "–", WORDS[one.what] ?? one.what, one.reward === null || one.reward === undefined ? "" : exact(one.reward), one.by ?? "", whole(one.at), one.trial ? `no. ${one.trial}` : "", ...(may ? [changer(one)] : [])]), [2]) : h("p.wait", "No event fits."),
+    [one.name ?? "–", WORDS[one.what] ?? one.what, one.reward === null || one.reward === undefined ? "" : exact(one.reward), one.by ?? "", when(one), one.trial ? `no. ${one.trial}` : "", ...(may ? [changer(one)] : [])]), [2]) : h("p.wait", "No event fits."),
   found.length > most ? button("Show more", () => { most += PAGE; draw(); }) : null);
 }
 

@@ -7,8 +7,10 @@ import { Field, legend } from "./field.js";
 import { follow, heard } from "./live.js";
 import { around, counted, exact, number, percent, place, when, whole } from "./numbers.js";
 import { across } from "./places.js";
-import { me } from "./person.js";
+import { me, own } from "./person.js";
 import { begin, complain, filling } from "./shell.js";
+import { walked } from "./walk.js";
+import { leg, position, stand } from "./where.js";
 
 const LAYERS = {
   mean: ["Expected", "mean", "viridis", "expected"],
@@ -36,19 +38,28 @@ const text = (v) => (layer === "chance" ? percent(v) : layer === "counts" ? numb
 
 const values = () => (layer === "truth" ? truth : belief[LAYERS[layer][1]] ?? belief.mean.map(() => null));
 
+/** Where the team is, and the way from there: along their own list, or to the site that would be next. */
+function going(next) {
+  const from = step === null && now.moves ? position(now) : null;
+  const mine = walked(now.open.filter((trial) => !trial.by || trial.by === own()), from?.coordinates).map((trial) => trial.arm);
+  const on = mine.length || next === null ? mine : [next];
+  return from ? { here: from.arm, trail: [from.arm, ...on.filter((k, i) => i || k !== from.arm)] } : {};
+}
+
 function shown() {
   const list = values();
   const [low, high] = layer === "chance" ? [0, Math.max(ends(list)[1], 0.05)] : layer === "counts" ? [0, Math.max(ends(list)[1], 1)] : (step !== null && fixedEnds?.[layer]) || ends(list);
   const best = belief.counts.some((n) => n > 0) ? belief.leader ?? null : null;
-  return { values: list, low, high, ramp: LAYERS[layer]?.[2] ?? "viridis", counts: belief.counts, open: belief.open ?? [], next: step === null ? now.next ?? belief.next ?? null : belief.next ?? null, best, chosen, text };
+  const next = belief.next ?? null;
+  return { values: list, low, high, ramp: LAYERS[layer]?.[2] ?? "viridis", counts: belief.counts, open: belief.open ?? [], next, best, chosen, text, ...going(next) };
 }
 
 function draw() {
   const given = shown();
   if (field.plan?.kind !== "none" && field.plan?.kind !== "line") field.draw(given);
   if (field.plan.kind === "none" || field.plan.kind === "line") flat(given);
-  const signs = [["best", "best so far"], ["next", "next"], ["open", "being measured"], ["measured", "measured"]];
-  const there = { best: given.best !== null, next: given.next !== null, open: given.open.some((k) => k !== given.next), measured: given.counts?.some((n) => n > 0) };
+  const signs = [["here", "you are here"], ["best", "best so far"], ["next", "next"], ["open", "being measured"], ["measured", "measured"]];
+  const there = { here: given.here !== undefined, best: given.best !== null, next: given.next !== null, open: given.open.some((k) => k !== given.next), measured: given.counts?.some((n) => n > 0) };
   const known = given.values.some((v) => v !== null);
   const measured = !["chance", "counts"].includes(layer); // in the unit of what is measured
   if (!field.plan.x) show($("legend"));
@@ -94,7 +105,7 @@ async function arm() {
   const k = chosen;
   const facts = [["Expected", `${around(belief.mean[k], belief.deviation[k])}${belief.mean[k] === null ? "" : unit()}`], ["Chance to be best", belief.chance?.[k] === 0 ? `< ${percent(0.01)}` : percent(belief.chance?.[k])], ["Measured", counted(belief.counts?.[k] ?? 0, "time")]];
   const head = [h("h2", name(k)), h("p.faint", place(where(k))), h("dl.facts", facts.map(([term, value]) => [h("dt", term), h("dd", value)])),
-    h("p", h("a", { href: at(study) }, "Measure today"))];
+    h("p", h("a", { href: at(study) }, "Measure today"), visit(k))];
   const more = h("div", h("p.wait", "…"));
   show($("arm"), head, more);
   try {
@@ -103,12 +114,19 @@ async function arm() {
   } catch (error) { complain(more, error, arm); }
 }
 
+/** How one comes to a site, where the way is weighed; and a button for who is there. */
+function visit(k) {
+  const [from, there] = [now.moves ? position(now) : null, { arm: k, name: name(k), coordinates: where(k) }];
+  if (!now.moves) return null;
+  return h("span", " ", leg(now, from, there), " ", from?.arm === k ? null : button("We are here", () => { stand(there); say(`You are at ${there.name}.`); load(); }, ".plain"));
+}
+
 function told(found) {
   const list = found.trials.filter((one) => one.reward !== null);
   if (!list.length) return [];
   const before = ({ predicted: p }) => (p ? around(p.mean, p.deviation) : "–");
   return [h("h3", "Measured, and what was expected before"), table(`Measured at ${found.name}`, ["Measured", "Expected", "When", "Who"],
-    list.map((one) => [exact(one.reward), before(one), h("span", { title: whole(one.told) }, when(one.told)), one.told_by ?? ""]))];
+    list.map((one) => [exact(one.reward), before(one), h("span", { title: whole(one.measured) }, when(one.measured)), one.told_by ?? ""]))];
 }
 
 function neighbours(found) {
@@ -136,6 +154,9 @@ function rows() {
   show($("table").lastElementChild, found, list.length > 500 ? h("p.faint", `The first 500 of ${number(list.length)}.`) : null);
 }
 
+/** What is believed now, and which site would be next from where the team is. */
+const present = () => here(`/belief?digits=5${now.moves && position(now) ? `&from=${position(now).arm}` : ""}`);
+
 const moments = new Map();
 const asOf = (sequence) => { // they never change
   if (!moments.has(sequence)) moments.set(sequence, columns(here(`/belief?digits=5&at=${sequence}`)).catch((error) => { moments.delete(sequence); throw error; }));
@@ -148,7 +169,7 @@ async function move(k) {
   step = k >= steps.length ? null : k;
   words();
   try {
-    const found = step === null ? await columns(here("/belief?digits=5")) : await asOf(steps[step].sequence);
+    const found = step === null ? await columns(present()) : await asOf(steps[step].sequence);
     if (mark !== moving) return;
     belief = found;
     draw();
@@ -188,8 +209,10 @@ async function history_() {
 
 async function load() {
   try {
-    const [snapshot, fresh] = await Promise.all([get(here()), columns(here("/belief?digits=5"))]);
-    now = snapshot;
+    const path = present();
+    let fresh;
+    [now, fresh] = await Promise.all([get(here()), columns(path)]);
+    if (present() !== path) fresh = await columns(present()); // the team is elsewhere by now
     if (fresh.arms !== arms.count) { location.reload(); return; } // sites were added
     fixedEnds = { mean: ends(fresh.mean), limit: ends(fresh.limit ?? []), deviation: ends(fresh.deviation) };
     if (step === null) belief = fresh;

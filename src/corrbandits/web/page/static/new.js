@@ -55,16 +55,18 @@ const slide = (node, low, high) => low * (high / low) ** (node.valueAsNumber / 1
 const meant = {}; // by field: what was answered when it was asked back
 const understood = (id) => (meant[id]?.text === $(id).value ? { value: meant[id].value } : read($(id).value));
 const typed = (id) => understood(id).value ?? null;
+const LEVEL = { ids: ["low", "high"], note: "level-note" };
+const GOING = { ids: ["per-move", "per-distance"], note: "going-note" };
 
 /** Ask back what can be read in two ways; say whether all is clear. */
-function clear() {
-  const asked = ["low", "high"].filter((id) => understood(id).either);
-  show($("level-note"), asked.map((id) => ways($(id).value, understood(id).either, (value) => {
+function clear({ ids, note } = LEVEL) {
+  const asked = ids.filter((id) => understood(id).either);
+  show($(note), asked.map((id) => ways($(id).value, understood(id).either, (value) => {
     meant[id] = { text: $(id).value, value };
-    clear();
+    clear({ ids, note });
     plausible();
-    ($("level-note").querySelector("button") ?? $(id)).focus();
-  })), ["low", "high"].filter((id) => meant[id]?.text === $(id).value).map((id) => h("p.faint", `“${$(id).value.trim()}” is read as ${exact(meant[id].value)}.`)));
+    ($(note).querySelector("button") ?? $(id)).focus();
+  })), ids.filter((id) => meant[id]?.text === $(id).value).map((id) => h("p.faint", `“${$(id).value.trim()}” is read as ${exact(meant[id].value)}.`)));
   return !asked.length;
 }
 
@@ -76,6 +78,20 @@ function unclear() {
     if (understood(id).problem) return [understood(id).problem, $(id)];
   }
   return typed("high") > typed("low") ? null : [`What sites usually bring: the smaller number first, then the larger one; these are read as ${exact(typed("low"))} and ${exact(typed("high"))}.`, $("low")];
+}
+
+/** What is wrong with what moves cost, and in which field; null if nothing is. */
+function dear() {
+  if (!clear(GOING)) return ["Say which number you mean: it can be read in two ways.", $("going-note").querySelector("button")];
+  const wrong = GOING.ids.find((id) => $(id).value.trim() && !(typed(id) >= 0));
+  if (wrong) return [understood(wrong).problem ?? `What a move costs is 0 or more, not ${exact(typed(wrong))}.`, $(wrong)];
+  return typed("per-distance") && !found.axes?.length ? ["The file does not say where sites lie, so that there is no distance to pay for.", $("per-distance")] : null;
+}
+
+/** What moves cost, as it is sent; nothing if nobody said. */
+function moves() {
+  const [each, far] = GOING.ids.map(typed);
+  return each || far ? { moves: { per_move: each ?? 0, per_distance: far ?? 0 } } : {};
 }
 
 function extent() {
@@ -121,6 +137,7 @@ function picture(plan, values, low, high) {
 function plausible() {
   const { mean, sd, length, noise, size } = known();
   $("length-said").textContent = length === null ? "Choose a file first." : `about ${number(length, 2)}${size.globe > 1 ? " km" : ""}: sites so far apart have a correlation of ${number(0.37)}`;
+  $("length-unit").textContent = size?.globe > 1 ? "km" : "unit of distance";
   $("noise-said").textContent = noise === null ? "Say first what sites usually bring." : `± ${number(noise, 2)}: the same site twice differs by about ${number(noise * 1.41, 2)}`;
   if (mean === null || length === null || !form.elements.know_length.checked) { show($("surfaces")); return; }
   const places = across(arms());
@@ -141,6 +158,7 @@ function told() {
     ...(form.elements.know_level.checked && mean !== null ? { mean: sure === 1 ? mean : [mean - sd * (sure - 1), mean + sd * (sure - 1)], sd: about(sd) } : {}),
     ...(form.elements.know_length.checked && length !== null ? { length: about(length) } : {}),
     ...(form.elements.know_noise.checked && noise !== null ? { noise_sd: about(noise) } : {}),
+    ...(form.elements.drifts.checked ? { drift: true } : {}),
   };
 }
 
@@ -149,13 +167,13 @@ async function create(event) {
   const wrong = (words, node) => { show($("answer"), h("p.bad", words)); node.focus(); };
   if (!found || found.problems?.length) { wrong(found ? "Put the file right first." : "Choose a file first.", $("file")); return; }
   if (!form.elements.name.value.trim()) { wrong("Give the study a name.", form.elements.name); return; }
-  const level = form.elements.know_level.checked ? unclear() : null;
-  if (level) { wrong(...level); return; }
+  const unsure = (form.elements.know_level.checked ? unclear() : null) ?? dear();
+  if (unsure) { unsure[1].closest("details").open = true; wrong(...unsure); return; }
   const rounds = form.rounds.value ? form.rounds.valueAsNumber : null;
   if (rounds !== null && !(Number.isInteger(rounds) && rounds > 0)) { wrong("The number of measurements is a whole number from 1.", form.rounds); return; }
   const said = told();
   const body = { name: form.elements.name.value.trim(), arms: found.columns, goal: form.goal.value, repeat: !form.once.checked,
-    ...(rounds ? { rounds } : {}), ...(form.unit.value.trim() ? { unit: form.unit.value.trim() } : {}), ...(Object.keys(said).length ? { told: said } : {}) };
+    ...(rounds ? { rounds } : {}), ...(form.unit.value.trim() ? { unit: form.unit.value.trim() } : {}), ...(Object.keys(said).length ? { told: said } : {}), ...moves() };
   const pressed = form.querySelector("button[type=submit]");
   pressed.disabled = true;
   try {
@@ -176,7 +194,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   $("drop").addEventListener(kind, (event) => { event.preventDefault(); $("drop").classList.toggle("over", kind === "dragover"); if (kind === "drop") open(event.dataTransfer.files[0]); });
 }
 for (const [id, box] of [["low", "level"], ["high", "level"], ["length", "length"], ["noise", "noise"]]) $(id).addEventListener("input", () => { form.elements[`know_${box}`].checked = true; plausible(); });
-for (const id of ["low", "high"]) $(id).addEventListener("input", clear); // not once it is left: a question that comes up under a finger moves what was to be pressed
+for (const group of [LEVEL, GOING]) for (const id of group.ids) $(id).addEventListener("input", () => clear(group)); // not once it is left: a question that comes up under a finger moves what was to be pressed
 form.addEventListener("change", plausible);
 form.addEventListener("submit", create);
 plausible();

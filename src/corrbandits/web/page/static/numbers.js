@@ -61,6 +61,9 @@ export function ago(at) {
   return new Intl.RelativeTimeFormat(tongue, { numeric: "always" }).format(-Math.floor(seconds / size), unit);
 }
 
+/** How far: a number, or metres and kilometres on the globe. */
+export const distance = (length, globe) => (!globe ? `${number(length)} away` : length < 1 ? `${number(1000 * length)} m` : `${number(length)} km`);
+
 const fine = (x) => new Intl.NumberFormat(tongue, { maximumFractionDigits: 2 }).format(x);
 
 /** A place in words. */

@@ -2,16 +2,20 @@
 //
 // Every reward goes through here, connected or not: it is kept before it is sent, and forgotten when the server has
 // said that it is saved. Its key was made when it was typed, so sending it again, from another tab too, counts once.
-// It is sent by whoever typed it: an entry of somebody else who was signed in here waits for them.
+// It is sent by whoever typed it: an entry of somebody else who was signed in here waits for them. A reward carries when
+// it was measured: when it was typed, unless another time was said; by the server's clock, whatever this device's shows.
 
 import { Trouble, get, key, part, post } from "./api.js";
+import { offset } from "./clock.js";
 import { foreign, introduced, me, own } from "./person.js";
 
 const STORE = "typed";
 
 /**
- * Entries in the order in which they were typed: {key, study, kind, trial, arm, name, reward, was, by, at, refused, now}.
- * `was` is the reward that is to be changed, `now` what counts if the server has refused because of it.
+ * Entries in the order in which they were typed: {key, study, kind, trial, arm, name, reward, was, by, at, ahead,
+ * measured, refused, now}. `at` is when it was typed by this device's clock, and `ahead` by how much the server's was ahead
+ * of that, null if nobody knew; `measured` is when it was measured, if that was said. `was` is the reward that is to be
+ * changed, `now` what counts if the server has refused because of it.
  */
 export function entries() {
   try { return held ?? JSON.parse(localStorage.getItem(STORE) ?? "[]"); } catch { return held ?? []; }
@@ -32,7 +36,7 @@ function awaited({ study, trial, was }) {
 }
 
 export const keep = (entry) => {
-  const kept = { ...entry, was: awaited(entry), by: introduced() ? own() : undefined, key: key(), at: Date.now() / 1000 };
+  const kept = { ...entry, was: awaited(entry), by: introduced() ? own() : undefined, key: key(), at: Date.now() / 1000, ahead: offset() };
   change((list) => [...list, kept]);
 };
 export const forget = (entry) => change((list) => list.filter((one) => one.key !== entry.key));
@@ -44,23 +48,41 @@ export const revise = (entry, edit) => edited(entry, { refused: undefined, now: 
 /** How a trial stands: {status, reward, told_by}. */
 export const standing = async (study, trial) => (await get(`/studies/${part(study)}/history?offset=${trial - 1}&limit=1`)).trials[0];
 
-function sent({ study, kind, trial, arm, reward, was, by: name, key: by }) {
+/** When a reward was measured, in seconds since 1970 to the millisecond. */
+const measured = ({ measured: said, at, ahead }) => said ?? Math.round(1000 * (at + ahead)) / 1000;
+
+function sent({ study, kind, trial, arm, reward, was, by: name, key: by, ...rest }) {
   const place = `/studies/${part(study)}`;
-  if (kind === "observe") return post(`${place}/observe`, { arm, reward, check: true }, { by, name });
-  const body = { tell: { reward, check: true }, amend: { reward, was, check: true }, retract: { was } }[kind];
+  if (kind === "observe") return post(`${place}/observe`, { arm, reward, at: measured(rest), check: true }, { by, name });
+  const body = { tell: { reward, at: measured(rest), check: true }, amend: { reward, was, check: true }, retract: { was } }[kind];
   return post(`${place}/trials/${trial}/${kind}`, body, { by, name });
 }
 
-/** Send one entry; say whether to go on with the next. */
-async function deliver(entry) {
+/** An entry with the time at which it was typed by the server's clock: fixed before it is first sent, and then the same. */
+async function timed(entry) {
+  if (Number.isFinite(entry.ahead)) return entry;
+  if (offset() === null) await get("/version"); // answered by the server itself, or not at all
+  const known = { ahead: offset() ?? 0 };
+  edited(entry, known);
+  return { ...entry, ...known };
+}
+
+const arrived = (entry, done) => {
+  dispatchEvent(new CustomEvent("arrived", { detail: { entry, done } }));
+  forget(entry);
+};
+
+/** Send one entry. */
+async function deliver(typed) {
+  const entry = await timed(typed);
   try {
-    const done = await sent(entry);
-    dispatchEvent(new CustomEvent("arrived", { detail: { entry, done } }));
-    forget(entry);
+    arrived(entry, await sent(entry));
   } catch (error) {
     if (!(error instanceof Trouble) || error.lost || error.status === 401) throw error;
     const met = error.status === 409 && entry.kind !== "observe" ? await standing(entry.study, entry.trial) : undefined;
+    if (entry.kind === "tell" && met?.reward === entry.reward) { arrived(entry, met); return; } // somebody has told the same
     edited(entry, { refused: error.message, now: met });
+    dispatchEvent(new CustomEvent("refused", { detail: entry }));
   }
 }
 

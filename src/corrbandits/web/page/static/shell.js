@@ -27,7 +27,7 @@ const did = ({ kind, name, reward }) => h("span", h("strong", name), " ", DID[ki
 function waiting(entry) {
   const whose = foreign(entry) ? ` by ${entry.by ?? "somebody else"}` : "";
   const refused = foreign(entry) ? null : entry.refused; // what becomes of it is for who typed it to say
-  const what = h("span", did(entry), h("span.faint", ` · typed ${when(entry.at)}${whose}${entry.study === study ? "" : ` · ${entry.study}`}`));
+  const what = h("span", did(entry), h("span.faint", ` · typed ${when(entry.at + (entry.ahead ?? 0))}${entry.measured ? `, measured ${when(entry.measured)}` : ""}${whose}${entry.study === study ? "" : ` · ${entry.study}`}`));
   const again = !refused ? [] : entry.now ? choices(entry) : [["Try again", {}]];
   const drop = () => { if (refused || confirm(`Discard “${did(entry).textContent}”? It has not been sent.`)) forget(entry); };
   return h("li", what, refused ? h("p", entry.now ? met(entry.now) : refused) : null,

@@ -1,8 +1,8 @@
 // Today: where to go next, what was measured there, and the list for the day.
 
-import { Trouble, at, columns, get, here, key, post, study } from "./api.js";
+import { Trouble, at, get, here, key, post, study } from "./api.js";
 import { $, button, h, say, show, table } from "./dom.js";
-import { again, drafts, enterAgain, spent } from "./drafts.js";
+import { again, drafts, enterAgain, spent, unlist } from "./drafts.js";
 import { entry } from "./entry.js";
 import { follow, heard } from "./live.js";
 import { naming } from "./naming.js";
@@ -10,8 +10,12 @@ import { ago, brief, counted, number, place, when, whole } from "./numbers.js";
 import { me, own } from "./person.js";
 import { entries, flush, keep, standing } from "./queue.js";
 import { choices, met } from "./refusal.js";
+import { along } from "./route.js";
 import { begin, complain, filling } from "./shell.js";
+import { called, known, site, sites } from "./sites.js";
+import { absent, team } from "./team.js";
 import { walked } from "./walk.js";
+import { leg, position, stand } from "./where.js";
 import { note, reason, reasons } from "./why.js";
 
 let now = null; // the snapshot
@@ -22,7 +26,8 @@ let card = null; // the trial that is shown
 
 const waits = (kind, trial) => entries().some((one) => one.study === study && one.trial === trial && one.kind === kind && !one.refused);
 const open = () => [...now.open.filter((trial) => !["tell", "cancel"].some((kind) => waits(kind, trial.trial))), ...again().filter(({ arm }) => !now.open.some((one) => one.arm === arm))];
-const mine = () => walked(open().filter((trial) => !trial.by || trial.by === own()), now.last?.[0]?.coordinates);
+const standpoint = () => position(now);
+const mine = () => walked(open().filter((trial) => !trial.by || trial.by === own()), standpoint()?.coordinates);
 const others = () => open().filter((trial) => trial.by && trial.by !== own());
 const may = () => person.role !== "read";
 
@@ -47,6 +52,7 @@ function write(how, { trial, arm, name, coordinates }) {
 }
 
 function reward(how, trial, value) {
+  if (how.measured === undefined && how.kind !== "amend") stand(trial);
   const [changed, typing] = [changing, document.activeElement.matches("input")];
   show($("saved"));
   say(`${brief(value)} at ${trial.name} is kept, and being sent.`);
@@ -78,8 +84,8 @@ function lead(trial) {
   if (!trial) return asking();
   decided = { kind: trial.again ? "observe" : "tell" };
   const whose = trial.again ? "Enter it again" : trial.by && trial.by !== own() ? `Asked for by ${trial.by}` : "Go here next";
-  return [h("p.kicker", whose), h(trial.name.length > 10 ? "h2.arm.long" : "h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial), h("div#meanwhile", { hidden: true }),
-    may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", start: drafts.get(trial.trial)?.text, done: (value) => reward(decided, trial, value) }) : null,
+  return [h("p.kicker", whose), h(trial.name.length > 10 ? "h2.arm.long" : "h2.arm", trial.name), h("p.place", place(trial.coordinates), " ", pin(trial)), reason(trial), h("p#leg.place", { hidden: true }), h("div#meanwhile", { hidden: true }),
+    may() ? entry({ label: "What did you measure?", unit: now.unit, action: "Save", start: drafts.get(trial.trial)?.text, timed: now.drifts, done: (value, when) => reward({ ...decided, ...when }, trial, value) }) : null,
     may() ? h("div.row.under", demo(trial), button("Cannot be measured", () => giveBack(trial), ".plain")) : null];
 }
 
@@ -115,9 +121,11 @@ const asked = { key: null, what: "" }; // the same ask again, if nobody answered
 async function ask(n, event, repeats = false) {
   const caller = event.target.closest("form")?.querySelector("button") ?? event.target;
   caller.disabled = true;
-  if (asked.what !== `${n} ${repeats}`) Object.assign(asked, { key: key(), what: `${n} ${repeats}` });
+  const from = now.moves ? standpoint()?.arm : undefined;
+  const what = `${n} ${repeats} ${from}`;
+  if (asked.what !== what) Object.assign(asked, { key: key(), what });
   try {
-    const found = await post(here("/ask"), { n, repeats, why: true }, { by: asked.key });
+    const found = await post(here("/ask"), { n, repeats, why: true, from }, { by: asked.key });
     asked.what = "";
     note(found.trials);
     await load();
@@ -166,8 +174,9 @@ function row(trial, k, words) {
 function drawMine() {
   const list = mine();
   if (!list.length) return [];
+  const words = (trial, k) => [place(trial.coordinates), leg(now, k ? list[k - 1] : standpoint(), trial)].filter(Boolean).join(" · ");
   return [h("div.head", h("h2#mine-title", `Your list: ${counted(list.length, "site")}`), button("Print", () => print(), ".plain.noprint")),
-    list.length > 1 ? h("ol.trials.noprint", list.map((trial, k) => row(trial, k + 1, place(trial.coordinates)))) : null,
+    list.length > 1 ? h("ol.trials.noprint", list.map((trial, k) => row(trial, k + 1, words(trial, k)))) : null,
     h("div.paper", h("p", `${study} · ${whole(Date.now() / 1000)}`), table("The list for the day", ["", "Site", "Place", "Trial", `Measured${now.unit ? ` (${now.unit})` : ""}`, "Remarks"],
       list.map((trial, k) => [k + 1, trial.name, place(trial.coordinates), trial.trial, "", ""])))];
 }
@@ -181,7 +190,7 @@ function drawOthers() {
 function drawLast() {
   const list = (now.last ?? []).filter((one) => !waits("retract", one.trial));
   if (!list.length) return [];
-  const item = (one) => h("li.told", h("div.line", h("span.grow", h("strong", one.name), h("span.faint", { title: whole(one.at) }, `${one.by ? `${one.by} · ` : ""}${when(one.at)}`)),
+  const item = (one) => h("li.told", h("div.line", h("span.grow", h("strong", one.name), h("span.faint", { title: whole(one.at) }, `${one.by ? `${one.by} · ` : ""}${when(one.measured ?? one.at)}${late(one) ? `, entered ${when(one.at)}` : ""}`)),
     h("span.value", brief(one.reward), now.unit ? h("span.unit", ` ${now.unit}`) : null),
     may() && changing !== one.trial ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => { changing = one.trial; draw(); } }, "Change", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)) : null),
   changing === one.trial ? [entry({ label: `What is right for ${one.name}?`, unit: now.unit, action: "Change", small: true, focus: true, done: (value) => reward({ kind: "amend", was: one.reward }, one, value) }),
@@ -189,45 +198,30 @@ function drawLast() {
   return [h("h2#last-title", "Last entries"), h("ul.trials", list.map(item))];
 }
 
+const late = ({ at: told, measured = told }) => Math.abs(told - measured) > 60;
+
 const back = (one) => button(["Take back", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)], () => { write({ kind: "retract", was: one.reward }, one); focus(pressed()); });
 
-let arms = null; // what they are called and where they lie; looked up while there is a connection
-async function known() {
-  if (!arms) {
-    const { coordinates: c, ...rest } = await columns(here("/arms"));
-    arms = { ...rest, coordinates: c && c[0].map((_, k) => c.map((column) => column[k])) };
-  }
-  return arms;
-}
-
-let way = null;
 /** The way to the next site and on to the others of the list, on a map of the field. */
-async function drawWay() {
+function drawWay() {
   const list = mine();
   const current = open().find((one) => one.trial === chosen);
   const route = [...new Set((current ? [current, ...list] : list).map((one) => one.arm))];
-  if (now.axes.length !== 2 || now.arms > 3000 || !route.length) { way = null; show($("way")); return; }
-  const [{ Field }] = await Promise.all([import("./field.js"), known()]); // where to go is shown before the map is there
-  if (!way) {
-    const host = h("div");
-    show($("way"), h("h2#way-title", "The way"), host);
-    way = new Field(host, arms, { label: "The way from site to site", most: 0.4, picked: (arm) => { const found = open().find((one) => one.arm === arm); if (found) choose(found); } });
-  }
-  way.draw({ values: Array(arms.count).fill(null), low: 0, high: 1, ramp: "viridis", text: number, route });
+  return along($("way"), now, { route, here: (now.moves && standpoint()?.arm) ?? null }, (arm) => { const found = open().find((one) => one.arm === arm); if (found) choose(found); });
 }
 
 function drawElsewhere() {
   if (!may()) return [];
   const where = h("input", { id: "where", list: "names", autocomplete: "off", maxlength: 200 });
-  const measured = entry({ label: "What was measured there?", unit: now.unit, action: "Save", small: true, done: (value) => {
+  const measured = entry({ label: "What was measured there?", unit: now.unit, action: "Save", small: true, timed: now.drifts, done: (value, when) => {
     const name = where.value.trim();
-    const k = arms ? arms.names.indexOf(name) : name; // where they are not known here, the server looks
-    if (k < 0 || !name) { show(wrong, h("p.bad", name ? `There is no site called “${name}” here.` : "Say which site.")); where.focus(); return; }
-    reward({ kind: "observe" }, { trial: null, arm: k, name }, value);
+    const k = sites() ? called(name) : name; // where they are not known here, the server looks
+    if (k < 0 || !name) { show(wrong, absent(name)); where.focus(); return; }
+    reward({ kind: "observe", ...when }, { trial: null, ...(sites() ? site(k) : { arm: k, name }) }, value);
   } });
   const wrong = h("div.note", { "aria-live": "assertive" });
   const more = h("details", h("summary", "Measured somewhere else?"), h("label", { for: "where" }, "Which site?"), where, h("datalist#names"), wrong, measured);
-  more.addEventListener("toggle", () => { if (more.open) known().then(({ names }) => show($("names"), names.slice(0, 1000).map((name) => h("option", { value: name }))), () => {}); });
+  more.addEventListener("toggle", () => { if (more.open) known(now.arms).then(({ names }) => show($("names"), names.slice(0, 1000).map((name) => h("option", { value: name }))), () => {}); });
   return [more, naming(person, draw)];
 }
 
@@ -252,7 +246,10 @@ function draw() {
     show($("next"), lead(trial));
     drawn = shape;
   }
-  if (trial && drafts.has(trial.trial) && !trial.again && !now.open.some((one) => one.trial === trial.trial)) meanwhile(trial);
+  const awaited = trial?.again ? again() : now.open;
+  if (trial && drafts.has(trial.trial) && !awaited.some((one) => one.trial === trial.trial)) meanwhile(trial);
+  if (trial) show($("leg"), leg(now, standpoint(), trial) || null);
+  if (may()) team($("here"), now, draw);
   const hint = $("saved").querySelector("[data-again]");
   if (hint && open().some((one) => one.name === hint.dataset.again)) hint.remove(); // it is on the list
   show($("mine"), drawMine());
@@ -272,11 +269,16 @@ async function load() {
     throw error;
   }
   draw();
-  if (now.arms <= 10_000) known().catch(() => {});
+  if (now.arms <= 10_000) known(now.arms).catch(() => {});
   reasons(mine());
 }
 
 addEventListener("typed", draw);
+addEventListener("refused", ({ detail: { study: of, kind, trial } }) => {
+  if (of !== study || kind !== "retract") return;
+  unlist(trial); // it counts, so that there is nothing to enter again
+  draw();
+});
 addEventListener("arrived", ({ detail: { entry: sent, done } }) => {
   if (sent.study !== study) return;
   if (now && done) now = { ...now, open: now.open.filter((one) => one.trial !== done.trial) };

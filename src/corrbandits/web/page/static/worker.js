@@ -30,9 +30,16 @@ async function fresh(request, seconds) {
     return answer;
   } catch (error) {
     const kept = await caches.match(request, { cacheName: SEEN, ignoreVary: true });
-    if (kept) return kept;
+    if (kept) return marked(kept);
     throw error;
   }
+}
+
+/** What was kept, marked as such: its date is not of now. */
+function marked(kept) {
+  const headers = new Headers(kept.headers);
+  headers.set("corrbandits-kept", "1");
+  return new Response(kept.body, { status: kept.status, statusText: kept.statusText, headers });
 }
 
 const page = (path) => path === "/" || path === "/new" || path.startsWith("/s/");

@@ -13,15 +13,18 @@ from corrbandits.study import Snapshot
 from corrbandits.study.draft import KINDS
 from corrbandits.web.service import columns, documents, past, tables
 from corrbandits.web.service.common import Serving, needs, packed, place_of, read
+from corrbandits.web.service.given import ArmsShape, BeliefShape, Standing, Summary
 from corrbandits.web.service.openapi import answers
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import ArmsShape, BeliefShape, Standing, Summary
 from corrbandits.web.service.shelf import Desk
 
 routes = APIRouter(prefix="/studies/{study:study}", tags=["reading"], dependencies=[needs("read")])
 
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 Limit = Annotated[int, Query(ge=1, le=100_000)]
+Start = Annotated[
+    int | None, Query(alias="from", ge=0, le=2**53, description="the arm from which to go to the next, if moves cost")
+]
 Format = Literal["json", "csv"]
 What = Annotated[str | None, Query(max_length=200, description="kinds of events, apart by commas")]
 
@@ -53,15 +56,17 @@ async def belief(
     offset: Offset = 0,
     limit: Limit = 10_000,
     digits: Annotated[int | None, Query(ge=1, le=17)] = None,
+    start: Start = None,
 ) -> Response:
     """Return what is believed of every arm, as columns: now, or as it was after so many events."""
 
     def made(desk: Desk, now: Snapshot) -> dict[str, Any]:
-        return columns.page(columns.rounded(_columns(desk, now, at), digits), offset, limit)
+        if start is not None and start >= now.arms.count:
+            raise Problem(404, f"there is no arm {start} to start from; the study has {now.arms.count:,}, from 0.")
+        return columns.page(columns.rounded(_columns(desk, now, at, start), digits), offset, limit)
 
-    return await read(
-        request, service, study, made, what=("belief", at, offset, limit, digits), slow=True, fixed=at is not None
-    )
+    what = ("belief", at, offset, limit, digits, start)
+    return await read(request, service, study, made, what=what, slow=True, fixed=at is not None)
 
 
 @routes.get("/history", responses=answers("application/json", "text/csv"))
@@ -211,12 +216,12 @@ async def live(request: Request, service: Serving, study: str) -> Response:
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
-def _columns(desk: Desk, now: Snapshot, at: int | None) -> dict[str, Any]:
+def _columns(desk: Desk, now: Snapshot, at: int | None, start: int | None) -> dict[str, Any]:
     if at is None or (at == now.ledger.sequence and not now.ledger.recipe.in_real_time):
-        return columns.columns(now.ledger, now.deciding)
+        return columns.columns(now.ledger, now.deciding, start)
     if at > now.ledger.sequence:
         raise Problem(404, f"there is no event {at:,} yet; the study has {now.ledger.sequence:,}.")
-    return columns.columns(desk.ledger(at))
+    return columns.columns(desk.ledger(at), start=start)
 
 
 async def _csv(request: Request, service: Serving, study: str, rows: Any, heads: tuple[str, ...]) -> Response:

@@ -7,9 +7,10 @@ from starlette.responses import PlainTextResponse, Response
 
 import corrbandits
 from corrbandits.web.service.common import Serving, answer, needs, person_of
+from corrbandits.web.service.given import Me
 from corrbandits.web.service.guard import cookie_name
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import Me, SigningIn
+from corrbandits.web.service.shapes import SigningIn
 
 outside = APIRouter(tags=["server"])
 routes = APIRouter(tags=["server"])

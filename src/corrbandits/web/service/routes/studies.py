@@ -6,21 +6,26 @@ import json
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from corrbandits.study import Study
 from corrbandits.study.events import written
 from corrbandits.study.journal import JournalError
+from corrbandits.study.places import meant
+from corrbandits.study.replica import key_of
 from corrbandits.study.untold import settled
 from corrbandits.web.service import documents
-from corrbandits.web.service.common import Service, Serving, answer, needs, person_of
+from corrbandits.web.service.common import Key, Service, Serving, answer, needs, person_of
+from corrbandits.web.service.given import Studies
+from corrbandits.web.service.large import large
 from corrbandits.web.service.making import made_of, previewed
-from corrbandits.web.service.openapi import body
+from corrbandits.web.service.openapi import body, document
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import Creating, Studies
+from corrbandits.web.service.shapes import Creating, Extending
+from corrbandits.web.service.shelf import Desk
 
 routes = APIRouter(tags=["studies"])
 
@@ -44,8 +49,10 @@ async def studies(service: Serving) -> Response:
     return answer({"studies": await service.work.run(work)})
 
 
-@routes.post("/studies", status_code=201, dependencies=[needs("manage")])
-async def create(request: Request, service: Serving, creating: Creating) -> Response:
+@routes.post("/studies", status_code=201, openapi_extra=document(Creating), dependencies=[needs("manage")])
+async def create(
+    request: Request, service: Serving, creating: Annotated[Creating, Depends(large(Creating))]
+) -> Response:
     """Begin a study; the same again, under the same name, changes nothing."""
     by = person_of(request).name
     _refuse_name(creating.name)
@@ -55,13 +62,32 @@ async def create(request: Request, service: Serving, creating: Creating) -> Resp
         try:
             study = Study.create(service.shelf.journal, creating.name, **plan.arguments, by=by)
         except ValueError as error:
-            if creating.name not in service.shelf.names():
+            if meant(creating.name, service.shelf.names()) is None:
                 raise
             return 200, _same(service, creating, plan.arguments, error)
         return 201, documents.summary(study.snapshot()) | {"remarks": list(plan.remarks)}
 
     status, data = await service.work.run(work, pool="slow")
     return answer(data, status)
+
+
+@routes.post("/studies/{study:study}/arms", dependencies=[needs("manage")])
+async def add_arms(request: Request, service: Serving, study: str, more: Extending, key: Key = None) -> Response:
+    """Add arms to a study whose prior says how they relate to the old ones; with the same key they are added once."""
+    own, by = key_of(key), person_of(request).name
+    given = more.model_dump(exclude={"arms"}, exclude_none=True)
+
+    def work(desk: Desk) -> dict[str, Any]:
+        mine = desk.teller.signed(by)
+        before = mine.arms.count
+        mine.add_arms(more.arms, **given, key=own)
+        now = mine.snapshot(fresh=False)
+        added = {"arms": now.arms.count, "added": now.arms.count - before}
+        return {"study": study, **added, "key": own, "sequence": now.ledger.sequence}
+
+    data = await service.use(study, work, pool="slow")
+    await service.written(study, "extended", data["sequence"])
+    return answer(data)
 
 
 @routes.post("/arms/preview", openapi_extra=body("text/csv", "text/plain"), dependencies=[needs("manage")])

@@ -15,8 +15,9 @@ from corrbandits.study.replica import key_of
 from corrbandits.study.replica import now as clock
 from corrbandits.web.service import documents, lots
 from corrbandits.web.service.common import Key, Service, Serving, answer, needs, person_of
+from corrbandits.web.service.given import Asked, Done
 from corrbandits.web.service.problems import Problem
-from corrbandits.web.service.shapes import Amending, Asked, Asking, Changing, Done, Many, Observing, Telling
+from corrbandits.web.service.shapes import Amending, Asking, Changing, Many, Observing, Telling
 from corrbandits.web.service.shelf import Desk
 from corrbandits.web.service.walking import in_order, refuse_start
 from corrbandits.web.service.work import naming_key

@@ -47,6 +47,9 @@ bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BENCH_BIN)/python -m benchmarks.studies $(filter-out --without-scale --again,$(BENCH))
 	@$(BENCH_BIN)/python -m benchmarks.untold $(filter-out --without-scale --again,$(BENCH))
 	@$(BENCH_BIN)/python -m benchmarks.service $(filter-out --without-scale --again,$(BENCH))
+	@$(BIN)/python -m benchmarks.change $(filter-out --without-scale --again,$(BENCH))
+	@$(BIN)/python -m benchmarks.company $(filter-out --without-scale --again,$(BENCH))
+	@$(BIN)/python -m benchmarks.moving $(filter-out --without-scale --again --quick,$(BENCH))
 	@$(BIN)/python -m benchmarks.page $(filter-out --without-scale --again,$(BENCH))
 
 lock: $(READY)  ## the lock files anew from pyproject.toml

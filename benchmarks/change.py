@@ -1,7 +1,6 @@
 """What a drifting step costs beside a stationary one: 100 arms, both in turns, the fastest of each.
 
-    python -m benchmarks.change
-    python -m benchmarks.change --quick
+    python -m benchmarks.change [--quick] [--out docs]
 
 A row is a rule on 100 correlated or independent arms, or on such of which nothing is told. Both beliefs play the same
 drifting means; the target is a drifting step within 3 times the stationary one.
@@ -9,11 +8,11 @@ drifting means; the target is a drifting step within 3 times the stationary one.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.timing import Contestant, contest
+from benchmarks.beside import Beside, options
+from benchmarks.timing import Contestant, contest, load, tell
 from corrbandits import (
     UCL,
     ChangingBandit,
@@ -32,8 +31,10 @@ from corrbandits import (
 SCALE = 200.0
 """Of the drift, in steps."""
 
-TARGET = 3.0
-"""A drifting step takes at most so many times a stationary one."""
+BESIDE = Beside(
+    "rule and arms", "stationary", "drifting", most=3.0, data="change-speed.json", page="change.md", mark="speed"
+)
+"""A drifting step takes at most 3 times a stationary one."""
 
 
 def players(horizon: int) -> Iterator[tuple[str, Any, Any, Any]]:
@@ -61,21 +62,28 @@ def contestant(name: str, policy: Any, belief: Any, bandit: ChangingBandit) -> C
     return Contestant(name, play, bandit.horizon)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.change", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that everything works")
-    horizon, rounds = (200, 1) if parser.parse_args().quick else (20_000, 15)
+def measured(horizon: int, rounds: int) -> dict[str, Any]:
+    """Return seconds per decision on both beliefs, for each rule."""
+    before, rows = load(), []
     kernel, where = 10 * Exponential(3.0), landscapes.grid(10, 10)
     bandit = series.drift(kernel, where, steps=horizon, scale=SCALE, noise_variance=10.0, seed=0)
-    print(f"{'':28}{'stationary':>12}{'drifting':>12}{'ratio':>8}  (at most {TARGET:g})")
     for name, policy, stationary, drifting in players(horizon):
+        tell(name)
         pair = [
             contestant("stationary", policy, stationary, bandit),
             contestant("drifting", policy, drifting, bandit),
         ]
         best = contest(pair, bandit.path[:0, 0].astype(int), rounds)
-        still, moving = best["stationary"], best["drifting"]
-        print(f"{name:28}{1e9 * still:9,.0f} ns{1e9 * moving:9,.0f} ns{moving / still:8.2f}", flush=True)
+        rows.append({"what": name, "one": best["stationary"], "other": best["drifting"]})
+    return BESIDE.data_of(rows, before)
+
+
+def main() -> None:
+    asked = options("python -m benchmarks.change", __doc__.splitlines()[0])
+    data = measured(200, 1) if asked.quick else measured(20_000, 15)
+    print(BESIDE.table(data))
+    if asked.out:
+        BESIDE.save(data, asked.out)
 
 
 if __name__ == "__main__":

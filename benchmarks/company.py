@@ -1,6 +1,6 @@
 """What a team costs: ten players beside one, for each way to share.
 
-    python -m benchmarks.company [--quick]
+    python -m benchmarks.company [--quick] [--out docs]
 
 A decision is that of one player: the choice, the reward, and what its belief makes of all it hears. One player is what
 `simulate` plays, the mean over as many runs as there are players. Both take turns, and the fastest of each counts. Ten
@@ -10,16 +10,25 @@ there the one player is a team of one that does the same.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.timing import tell
+from benchmarks.beside import Beside, options
+from benchmarks.timing import load, tell
 from corrbandits import UCB1, UCL, Correlated, CorrelatedUCL, Exponential, Independent, Team, simulate, simulate_team
 from corrbandits.environments import landscapes
 
-PLAYERS, MOST, REPETITIONS = 10, 12.0, 15
+PLAYERS, REPETITIONS = 10, 15
+BESIDE = Beside(
+    "rule, belief and sharing",
+    "one player",
+    f"{PLAYERS} players",
+    most=12.0,
+    data="company-speed.json",
+    page="company.md",
+    mark="speed",
+)
 SHARING = ("none", "full", "consensus")
 WHERE = landscapes.grid(10, 10)
 KERNEL = 4 * Exponential(3.0)
@@ -37,27 +46,23 @@ SHORT = 100
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.company", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few decisions, to see that everything works")
-    options = parser.parse_args()
-    print(f"| rule and belief | sharing | one player, µs | {PLAYERS} players, µs | times | at most {MOST:g} |")
-    print("|---|---|--:|--:|--:|---|")
-    for row in measured(share=0.01 if options.quick else 1.0):
-        times = row["many"] / row["one"]
-        micro = f"{1e6 * row['one']:.2f} | {1e6 * row['many']:.2f}"
-        print(f"| {row['name']} | {row['sharing']} | {micro} | {times:.1f} | {'yes' if times <= MOST else 'no'} |")
+    asked = options("python -m benchmarks.company", __doc__.splitlines()[0])
+    data = measured(share=0.01 if asked.quick else 1.0)
+    print(BESIDE.table(data))
+    if asked.out:
+        BESIDE.save(data, asked.out)
 
 
-def measured(*, share: float) -> list[dict[str, Any]]:
+def measured(*, share: float) -> dict[str, Any]:
     """Return seconds per step of one player and of many, for each rule, belief and way to share."""
-    rows = []
+    before, rows = load(), []
     for name, (policy, belief, horizon) in PAIRS.items():
         for sharing in SHARING:
             tell(f"{name}, {sharing}")
             steps = SHORT if sharing == "consensus" and belief is JOINT else max(round(share * horizon), SHORT)
             one, many = contest(*contestants(policy, belief, sharing, steps), max(round(share * REPETITIONS), 1))
-            rows.append({"name": name, "sharing": sharing, "one": one / PLAYERS / steps, "many": many / steps})
-    return rows
+            rows.append({"what": f"{name}, sharing {sharing}", "one": one / PLAYERS / steps, "other": many / steps})
+    return BESIDE.data_of(rows, before)
 
 
 def contestants(policy: Any, belief: Any, sharing: str, steps: int) -> tuple[Callable[[], Any], Callable[[], Any]]:

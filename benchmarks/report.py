@@ -88,10 +88,11 @@ def printed(data: dict[str, Any]) -> str:
         else:
             sides = "<>>><<"
             text.append("  ".join(f"{cell:{side}{w}}" for cell, side, w in zip(line, sides, widths, strict=True)))
-    return "\n".join([*(line.rstrip() for line in text), "", _measured(data)])
+    return "\n".join([*(line.rstrip() for line in text), "", measured_on(data)])
 
 
-def _measured(data: dict[str, Any]) -> str:
+def measured_on(data: dict[str, Any]) -> str:
+    """Return the machine, its load and the versions."""
     on = data["machine"]
     versions = ", ".join(f"{name} {number}" for name, number in on["versions"].items())
     return (
@@ -106,7 +107,7 @@ def markdown(data: dict[str, Any]) -> str:
     for line in table(data):
         cells = (f"**{line[0]}**", *[""] * 5) if len(line) == 1 else line
         lines.append("| " + " | ".join(cells).rstrip() + " |")
-    return "\n".join([*lines, "", _measured(data), ""])
+    return "\n".join([*lines, "", measured_on(data), ""])
 
 
 def summary(data: dict[str, Any]) -> str:

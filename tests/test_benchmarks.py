@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from benchmarks import change, company, loops, moving, peers, problems, report, service, studies, untold
+from benchmarks import change, company, loops, moving, peers, problems, report, service, studies, timing, untold
 
 import corrbandits as cb
 from tests.support import ROOT
@@ -72,13 +72,33 @@ def test_a_belief_told_nothing_is_measured_and_the_page_shows_it(tmp_path):
     assert untold.page(page, kept) == page
 
 
-def test_a_drifting_step_is_measured_beside_a_stationary_one(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["change", "--quick"])
-    change.main()
-    heads, *rows = capsys.readouterr().out.splitlines()
-    assert heads.split()[:3] == ["stationary", "drifting", "ratio"]
-    assert all(row.startswith(name) for row, (name, *_) in zip(rows, change.players(9), strict=True))
-    assert all(float(row.split()[-1]) > 0 for row in rows)
+@pytest.mark.parametrize("module", [change, company])
+def test_times_beside_others_are_measured_and_the_page_shows_them(module, monkeypatch, tmp_path, capsys):
+    if module is company:
+        monkeypatch.setattr(company, "PAIRS", dict([*company.PAIRS.items()][:1]))
+    monkeypatch.setattr("sys.argv", ["a benchmark", "--quick", "--out", str(tmp_path)])
+    module.main()
+    data = json.loads((tmp_path / module.BESIDE.data).read_text(encoding="utf-8"))
+    printed, page = capsys.readouterr().out, (tmp_path / module.BESIDE.page).read_text(encoding="utf-8")
+    for row in data["rows"]:
+        assert row["one"] > 0 < row["other"]
+        assert f"| {row['what']} |" in printed
+    assert printed.strip() in page
+    names = [name for name, *_ in change.players(9)] if module is change else company.SHARING
+    assert len(data["rows"]) == len(names)
+    assert all(name in row["what"] for name, row in zip(names, data["rows"], strict=True))
+
+
+@pytest.mark.parametrize("module", [change, company])
+def test_pages_show_the_times_that_are_kept(module):
+    page = (ROOT / "docs" / module.BESIDE.page).read_text(encoding="utf-8")
+    assert module.BESIDE.shown(page, module.BESIDE.kept()) == page
+
+
+def test_whether_a_time_is_within_what_it_may_be_is_said():
+    data = {"rows": [{"what": "x", "one": 1e-6, "other": 3.1e-6}, {"what": "y", "one": 1e-6, "other": 2.9e-6}]}
+    rows = change.BESIDE.table(data | {"machine": timing.machine(), "load": [0.0, 0.0]}).splitlines()[2:4]
+    assert [row.split(" | ")[-1] for row in rows] == ["no |", "yes |"]
 
 
 def test_durations_and_numbers_are_readable():
@@ -151,11 +171,3 @@ def test_the_players_on_moving_are_played_on_the_same_problems():
     surface = cb.landscapes.draw(kernel, moving.WHERE, noise_variance=noise, seed=moving.FIRST_SEED)
     trace = cb.simulate({"UCL": (cb.UCL(), prior)}, surface, 30, seed=0, moves=moves)
     assert found["itself"][0] == trace.total_cost.values[0, 0, -1]
-
-
-def test_a_team_is_measured_beside_one_player_for_every_way_to_share(monkeypatch):
-    name, pair = next(iter(company.PAIRS.items()))
-    monkeypatch.setattr(company, "PAIRS", {name: pair})
-    rows = company.measured(share=0.001)
-    assert [row["sharing"] for row in rows] == list(company.SHARING)
-    assert all(row["one"] > 0 and row["many"] > 0 for row in rows)

@@ -46,6 +46,26 @@ def test_how_long_it_lasts_is_counted_in_decisions_whatever_the_unit_of_time():
     np.testing.assert_allclose(cb.Gittins(90).index(other, 5), cb.Gittins(90).index(one, 5), rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 2.4, 12.0, 1e9, math.inf])
+@pytest.mark.parametrize("days", [0.5, 1.0, 3.0])
+def test_it_looks_as_far_ahead_on_a_drifting_belief_as_on_one_told_all(scale, days):
+    law = cb.Correlated(mean=20.0, kernel=4 * cb.Exponential(1.7), coordinates=WHERE, noise_variance=0.64)
+    drifting, vague = cb.Drifting(prior=law, scale=scale), told(scale, days)
+    for t, arm, reward in SEEN:
+        drifting = drifting.after(1 + days * t).observe(arm, reward)
+    np.testing.assert_allclose(drifting.part_lasting, vague.part_lasting, rtol=1e-9)
+    np.testing.assert_allclose(cb.Gittins(90).index(drifting, 5), cb.Gittins(90).index(vague, 5), rtol=1e-9)
+
+
+def test_rewards_told_at_once_count_as_many_decisions_as_they_are():
+    law = cb.Independent(variance=1.0, noise_variance=1.0, arms=2)
+    once = cb.Drifting(prior=law, scale=30.0).observe([0, 0, 1], [1.0, 2.0, 3.0]).after(4).observe([0, 0], [1.0, 2.0])
+    each = cb.Drifting(prior=law, scale=30.0)
+    for time, arm, reward in [(1, 0, 1.0), (1, 0, 2.0), (1, 1, 3.0), (4, 0, 1.0), (4, 0, 2.0)]:
+        each = each.after(time).observe(arm, reward)
+    assert once.part_lasting == each.part_lasting == pytest.approx(30 * 4 / 3)
+
+
 def test_where_nothing_changes_it_is_the_rule_it_was():
     never, still = told(math.inf, mean=None, parts=5), cb.Vague(coordinates=WHERE, **ALL | {"mean": None, "parts": 5})
     still = still.observe([arm for _, arm, _ in SEEN], [reward for _, _, reward in SEEN])

@@ -1,6 +1,6 @@
 """Beliefs on mean rewards that change with time.
 
-    base         `ChangingBelief`: the present, what was told and when (log), merging, mirror images.
+    base         `ChangingBelief`: the present, what was told and when, merging, mirror images.
     drifting     `Drifting`: means that drift about a prior, with a scale that is known, or learnt (mixture).
     windowed     `Windowed`: only the latest rewards count.
     discounted   `Discounted`: rewards count less the older they are.

@@ -11,9 +11,9 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.tally import Tally
-from corrbandits.belief.changing.log import Log, Told
 from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.belief.history import History
+from corrbandits.belief.log import Log, Told
 
 
 class ChangingBelief(GaussianBelief):

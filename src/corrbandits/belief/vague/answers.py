@@ -8,8 +8,8 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
+from corrbandits.belief.log import Log
 from corrbandits.belief.mixed import MixedBelief
-from corrbandits.belief.timeline import Timeline
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.mixture import Mixture
 from corrbandits.belief.vague.opening import first_look, rewards_needed
@@ -22,7 +22,7 @@ class Answers(MixedBelief):
 
     _state: State
     _deviation: Array
-    _line: Timeline | None
+    _log: Log | None
     """Rewards with their times, if mean rewards change."""
 
     @property
@@ -115,10 +115,10 @@ class Answers(MixedBelief):
         array([10., 10.])
         """
         rates, of = self.parts.rates, self._mixture
-        if self._line is None or rates is None:
+        if self._log is None or rates is None:
             return np.full(of.weights.size, np.inf)
         with np.errstate(divide="ignore"):
-            return np.asarray(self._line.pace() / rates[of.factors.kept[of.components.part]])
+            return np.asarray(self._log.pace() / rates[of.factors.kept[of.components.part]])
 
     @property
     def part_freedom(self) -> float:

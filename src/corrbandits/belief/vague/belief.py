@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, final
 
 import numpy as np
 
+from corrbandits._core import checks
 from corrbandits._core.checks import frozen
 from corrbandits._core.tally import Tally
 from corrbandits.belief.history import History
-from corrbandits.belief.timeline import Timeline
+from corrbandits.belief.log import Log
 from corrbandits.belief.vague.answers import Answers
 from corrbandits.belief.vague.learnt import Learnt, learnt
 from corrbandits.belief.vague.prior import Prior
@@ -102,8 +104,8 @@ class Vague(Answers):
             arms=arms,
         )
         nothing = Tally.empty(prior.parts.arms)
-        self._line = None if prior.parts.rates is None else Timeline()
-        self._set(nothing, State.of(prior, nothing, self._line))
+        self._log, self._now = None if prior.parts.rates is None else Log(), 0.0
+        self._set(nothing, State.of(prior, nothing, self._log))
 
     def learnt(self) -> Learnt:
         """Return what was learnt of mean, variation, noise, lengths and site effects, in the units of the rewards.
@@ -123,7 +125,7 @@ class Vague(Answers):
     @property
     def changes(self) -> bool:
         """Whether there is a drift."""
-        return self._line is not None
+        return self._log is not None
 
     @property
     def in_real_time(self) -> bool:
@@ -133,7 +135,7 @@ class Vague(Answers):
     @property
     def time(self) -> float | None:
         """What time it is, where mean rewards change; None where they do not."""
-        return None if self._line is None else self._line.now
+        return None if self._log is None else self._now
 
     def after(self, time: float) -> Vague:
         """Return what is believed at a later time when nothing else is seen: with `drift` less than before.
@@ -144,30 +146,41 @@ class Vague(Answers):
         >>> belief.mean.round(2), belief.after(11).mean.round(2), belief.after(11).variance.round(2)
         (array([2., 0.]), array([0.74, 0.  ]), array([0.93, 1.  ]))
         """
-        if self._line is None:
+        if self._log is None:
             return self
         if self.awaited:
             return self._seen().after(time).assume(self.awaited)
-        line = self._line.at(time)
-        return self._changed(_line=line)._set(self._tally, self._state.later(line.now) if line.number else self._state)
+        then = checks.number("time", time)
+        if not self._log.number:
+            return self._changed(_now=then)
+        if then < self._now:
+            raise ValueError(
+                f"time must not go back where mean rewards change: it is {self._now:.12g}, got {then:.12g}. Give "
+                "rewards in the order of time, or all of them with their times to replay."
+            )
+        return self._changed(_now=then)._set(self._tally, self._state.later(then))
 
     def replay(self, history: History) -> Vague:
         """Return the belief after a history of rewards: their counts, sums and sums of squares, or each at its time."""
-        line = None if self._line is None else self._line.plus(history.steps())
-        return self._seen()._from(self._tally.merged(history.tally), line)
+        tally = self._tally.merged(history.tally)
+        if self._log is None:
+            return self._seen()._from(tally, None)
+        log = self._log.merged(Log.of(history.steps()))
+        return self._seen()._from(tally, log, max(log.latest(self._now), self._now if self._log.number else -math.inf))
 
     def merge(self, other: Vague) -> Vague:
         """Return the belief that has seen and awaits what both have; with `drift`, each reward at its time."""
-        if self._line is None or not isinstance(other, Vague) or other._line is None or not self._same_prior(other):
+        if self._log is None or not isinstance(other, Vague) or other._log is None or not self._same_prior(other):
             return super().merge(other)
-        both = self._from(self._tally.merged(other._tally), self._line.merged(other._line))
+        now = max((one._now for one in (self, other) if one._log), default=self._now)
+        both = self._from(self._tally.merged(other._tally), self._log.merged(other._log), now)
         return both._awaiting((*self._open, *other._open), ())
 
     def mirrored(self) -> Vague:
         """Return the belief on rewards turned round, -r."""
-        turned, line = self._tally.mirrored(0.0), None if self._line is None else self._line.mirrored(0.0)
-        state = State.of(self._state.prior.mirrored(), turned, line)
-        image = self._changed(_open=(), _told=None, _line=line)._set(turned, state)
+        turned, log = self._tally.mirrored(0.0), None if self._log is None else self._log.mirrored(0.0)
+        state = State.of(self._state.prior.mirrored(), turned, log, self._now)
+        image = self._changed(_open=(), _told=None, _log=log)._set(turned, state)
         return image.assume(self.awaited) if self.awaited else image
 
     def in_words(self) -> str:
@@ -178,27 +191,28 @@ class Vague(Answers):
         return self._state.prior.same_as(other._state.prior)
 
     def _conditioned(self, tally: Tally) -> Vague:
-        return self._from(tally, self._line)
+        return self._from(tally, self._log, self._now)
 
-    def _from(self, tally: Tally, line: Timeline | None) -> Vague:
+    def _from(self, tally: Tally, log: Log | None, now: float = 0.0) -> Vague:
         """Return the prior after these rewards, nothing awaited."""
-        return self._changed(_open=(), _told=None, _line=line)._set(tally, State.of(self._state.prior, tally, line))
+        state = State.of(self._state.prior, tally, log, now)
+        return self._changed(_open=(), _told=None, _log=log, _now=now)._set(tally, state)
 
     def _after(self, entries: Iterable[tuple[int, int, float]]) -> Vague:
-        if self._line is None:
+        if self._log is None:
             return super()._after(entries)
         new = [*entries]
         refuse_sums(all(count == 1 for _, count, _ in new))
-        line = self._line.plus((self._line.now, arm, reward) for arm, _, reward in new)
-        return self._from(self._tally.plus(new), line)._awaiting(self._open, [arm for arm, _, _ in new])
+        log = self._log.plus(self._now, new)
+        return self._from(self._tally.plus(new), log, self._now)._awaiting(self._open, [arm for arm, _, _ in new])
 
     def _updated(self, arm: int, reward: float) -> Vague:
-        line, seen = self._line, int(np.count_nonzero(self.counts)) if self._line is None else self._line.number
+        seen = int(np.count_nonzero(self.counts)) if self._log is None else self._log.number
         state, tally = self._state.after(arm, reward, seen), self._tally.seen(arm, reward)
-        line = None if line is None else line.seen(arm, reward)
+        log = None if self._log is None else self._log.plus(self._now, [(arm, 1, reward)])
         if state is None:
-            return self._from(tally, line)
-        return self._changed(_open=(), _told=None, _line=line)._set(tally, state)
+            return self._from(tally, log, self._now)
+        return self._changed(_open=(), _told=None, _log=log)._set(tally, state)
 
     def _shrunk(self, awaited: list[int]) -> Vague:
         return self._changed()._set(self._tally, self._state.awaiting(awaited))

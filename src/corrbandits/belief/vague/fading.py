@@ -14,23 +14,23 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.tally import Tally
-from corrbandits.belief.timeline import Timeline
+from corrbandits.belief.log import Log
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard
 
 
-def at_their_times(line: Timeline, relative: Array) -> Standard:
+def at_their_times(log: Log, now: float, relative: Array) -> Standard:
     """Return rewards as numbers about 1, those of one arm at one time together; in the order of times, then of arms.
 
-    >>> seen = at_their_times(Timeline(steps=[(2.0, 1, 4.0), (2.0, 0, 3.0), (2.0, 0, 5.0), (9.0, 0, 4.0)]), np.ones(2))
+    >>> log = Log.of([(2.0, 1, 4.0), (2.0, 0, 3.0), (2.0, 0, 5.0), (9.0, 0, 4.0)])
+    >>> seen = at_their_times(log, 9.0, np.ones(2))
     >>> seen.arms, seen.times, seen.counts, seen.within * seen.unit**2
     (array([0, 1, 0]), array([2., 2., 9.]), array([2., 1., 1.]), 2.0)
     """
-    steps = line.steps()
-    place = {key: k for k, key in enumerate(sorted({(time, arm) for time, arm, _ in steps}))}
+    place = {key: k for k, key in enumerate(sorted({(time, arm) for time, arm, _, _ in log}))}
     times, arms = np.array([time for time, _ in place]), np.array([arm for _, arm in place], dtype=np.int64)
-    tally = Tally.empty(len(place)).plus((place[time, arm], 1, reward) for time, arm, reward in steps)
-    return replace(Standard.of(tally, relative[arms]), arms=arms, times=times, now=line.now)
+    tally = Tally.empty(len(place)).plus((place[time, arm], count, total) for time, arm, count, total in log)
+    return replace(Standard.of(tally, relative[arms]), arms=arms, times=times, now=now)
 
 
 def first_and_rest(seen: Standard, most: int) -> tuple[Standard, Standard]:

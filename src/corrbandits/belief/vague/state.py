@@ -10,7 +10,7 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
-from corrbandits.belief.timeline import Timeline
+from corrbandits.belief.log import Log
 from corrbandits.belief.vague.budget import much, refuse_too_many, stepwise, worth_keeping
 from corrbandits.belief.vague.components import components
 from corrbandits.belief.vague.evidence import Evidence, conditioned
@@ -53,10 +53,10 @@ class State:
     """The posterior probabilities of the components; in the opening, of the parts."""
 
     @staticmethod
-    def of(prior: Prior, tally: Tally, line: Timeline | None = None) -> State:
-        """Return what follows from a tally, or from rewards with their times, and from nothing else."""
+    def of(prior: Prior, tally: Tally, log: Log | None = None, now: float = 0.0) -> State:
+        """Return what follows from a tally, or from rewards with their times, now, and from nothing else."""
         parts, relative = prior.parts, prior.relative_variance
-        seen = Standard.of(tally, relative) if line is None else at_their_times(line, relative)
+        seen = Standard.of(tally, relative) if log is None else at_their_times(log, now, relative)
         seen = seen if parts.past is None else seen.in_units_of(parts.past.exponent)
         refuse_too_many(parts, seen.arms.size)
         first, rest = first_and_rest(seen, FIRST if stepwise(parts) else seen.arms.size)

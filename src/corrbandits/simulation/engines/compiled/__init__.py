@@ -38,10 +38,14 @@ Who calls whom, from the outside in:
               printed_drifting, and _apart. drifting_update: relax_joint, _apart and _printed let time pass;
               observe_drifting -> row_drifting, carry_drifting; observe_printed. drifting_state: `DriftingJoint`,
               `DriftingPrinted`, `DriftingApart`.
+    forgetting_  the same on a windowed belief, or a discounted one on independent arms. forgetting_loops:
+              limits_windowed, printed_windowed, indices_windowed; limits_forgetting, indices_forgetting.
+              forgetting_update: forget_joint, _apart let go of what no longer counts; observe_windowed -> lean;
+              observe_forgetting -> infer_apart. forgetting_state: `WindowedJoint`, `ForgettingApart`.
     cache     how functions are compiled: a loop as a whole (`compiled`), what it calls as a part of it (`part`).
 
-Nothing in loops, choose, update and their mixed_ and drifting_ forms allocates, raises or calls Python, so runs go
-side by side in threads. Random numbers are those NumPy would draw.
+Nothing in loops, choose, update and their mixed_, drifting_ and forgetting_ forms allocates, raises or calls Python,
+so runs go side by side in threads. Random numbers are those NumPy would draw.
 """
 
 from corrbandits.simulation.engines.compiled.engine import Compiled

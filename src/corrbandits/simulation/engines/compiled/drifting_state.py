@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corrbandits._core.checks import Array
+from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Correlated, Drifting
 from corrbandits.simulation.engines.compiled.state import MOST_WAITING, pack, record
+
+LINE = 8
+"""Numbers on a cache line."""
 
 MEMORY = np.dtype(
     [
@@ -56,17 +59,24 @@ class DriftingJoint(NamedTuple):
 
 
 class DriftingPrinted(NamedTuple):
-    """A drifting belief on correlated arms, all of whose covariance is read at every step."""
+    """A drifting belief on correlated arms, all of whose covariance is read at every step.
 
-    S0: Array  # below the diagonal, as S
+    A row is kept as far as the diagonal, and on to the end of a cache line, LINE numbers: so a pass over all rows has
+    no remainders, and numbers that are used together lie on the same lines. Arms are filled up to whole lines with 0.
+    """
+
+    S0: Array  # as S
     S: Array  # before the latest reward, and the time that passed since
-    g: Array  # what that reward takes away: g g'
+    first: Integers  # where each row begins
+    g: Array  # what the latest reward takes away: g g'
+    inverse: Array
+    along: Array  # w^2 of a row by the numbers in it
+    across: Array  # and by those of its column, in lines below
     mu0: Array
     d0: Array
     mu: Array
     d: Array
     w: Array
-    inverse: Array
     memory: Any
 
 
@@ -102,13 +112,33 @@ def drifting_state(
     }
     if not isinstance(prior, Correlated):
         return DriftingApart(**moments)
+    if printed:
+        return DriftingPrinted(**_in_lines(prior.covariance, belief.covariance_of()), **moments)
     now, first = np.empty((2, n * (n - 1) // 2))
     pack(belief.covariance_of(), now)
     pack(prior.covariance, first)
-    if printed:
-        return DriftingPrinted(S0=first, S=now, g=np.zeros(n), inverse=np.zeros(n), **moments)
     waiting = {"G": np.zeros((MOST_WAITING, n)), "age": np.zeros(MOST_WAITING), "h": np.zeros(n)}
     return DriftingJoint(S0=prior.covariance, A=first - now, **waiting, **moments)
+
+
+def _in_lines(before: Array, now: Array) -> dict[str, Any]:
+    """Return two covariances row by row, in whole lines, and room for what a pass over them needs."""
+    n, lines = len(now), -(-len(now) // LINE)
+    lengths = np.repeat(LINE * np.arange(1, lines + 1), LINE)
+    first = np.concatenate([[0], np.cumsum(lengths)])
+    room = {name: _aligned(lines * LINE) for name in ("g", "inverse", "along", "across")}
+    for name, covariance in (("S0", before), ("S", now)):
+        room[name] = _aligned(first[-1])
+        for i in range(n):
+            room[name][first[i] : first[i] + min(lengths[i], n)] = covariance[i, : lengths[i]]
+    return {**room, "first": first}
+
+
+def _aligned(size: int) -> Array:
+    """Return zeros that begin with a cache line."""
+    wide = np.zeros(size + LINE)
+    start = -wide.ctypes.data // wide.itemsize % LINE
+    return wide[start : start + size]
 
 
 def _memory(scale: float, *, calm: bool) -> Any:

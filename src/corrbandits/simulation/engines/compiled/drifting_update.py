@@ -15,7 +15,7 @@ from typing import Any
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.compiled.cache import part
-from corrbandits.simulation.engines.compiled.drifting_state import DriftingApart, DriftingJoint, DriftingPrinted
+from corrbandits.simulation.engines.compiled.drifting_state import LINE, DriftingApart, DriftingJoint, DriftingPrinted
 from corrbandits.simulation.engines.compiled.state import MOST_WAITING
 
 
@@ -184,21 +184,19 @@ def relax_printed(b: DriftingPrinted) -> None:
 def weigh_drifting(b: DriftingPrinted, share: float, fresh: float) -> None:
     """Let S be share (S - g g') + fresh S0 and, in the same pass, set w_i^2 = sum_j S_ij^2 / S_jj.
 
-    Two rows at a time, as in `update.settle_printed`.
+    Two rows at a time: each entry of g, 1 / d and w that is fetched serves both. What lies on the line of the diagonal
+    is there twice, (i, j) and (j, i), and counts along its row alone.
     """
-    n, g, inverse, w = b.d.size, b.g, b.inverse, b.w
+    n, g, inverse, along, across = b.d.size, b.g, b.inverse, b.along, b.across
     for j in range(n):
         inverse[j] = 1.0 / b.d[j] if b.d[j] > 0.0 else 0.0
-        w[j] = b.d[j]
-    first = 0
-    for i in range(0, n - 1, 2):
-        one, two = b.S[first : first + i], b.S[first + i : first + 2 * i + 1]
-        prior_one, prior_two = b.S0[first : first + i], b.S0[first + i : first + 2 * i + 1]
-        first += 2 * i + 1
-        g_one, g_two = share * g[i], share * g[i + 1]
-        inverse_one, inverse_two = inverse[i], inverse[i + 1]
+        across[j] = 0.0
+    for i in range(0, n, 2):
+        start, middle, end = b.first[i], b.first[i + 1], b.first[i + 2]
+        one, two, prior_one, prior_two = b.S[start:middle], b.S[middle:end], b.S0[start:middle], b.S0[middle:end]
+        g_one, g_two, inverse_one, inverse_two = share * g[i], share * g[i + 1], inverse[i], inverse[i + 1]
         w_one = w_two = 0.0
-        for j in range(i):
+        for j in range(middle - start):
             s_one = share * one[j] + (fresh * prior_one[j] - g_one * g[j])
             s_two = share * two[j] + (fresh * prior_two[j] - g_two * g[j])
             one[j] = s_one
@@ -207,31 +205,22 @@ def weigh_drifting(b: DriftingPrinted, share: float, fresh: float) -> None:
             s_two *= s_two
             w_one += s_one * inverse[j]
             w_two += s_two * inverse[j]
-            w[j] += s_one * inverse_one + s_two * inverse_two
-        s = share * two[i] + (fresh * prior_two[i] - g_two * g[i])
-        two[i] = s
-        w[i] += w_one + s * s * inverse_two
-        w[i + 1] += w_two + s * s * inverse_one
-    if n % 2:
-        i = n - 1
-        for j in range(i):
-            s = share * b.S[first + j] + (fresh * b.S0[first + j] - share * g[i] * g[j])
-            b.S[first + j] = s
-            w[i] += s * s * inverse[j]
-            w[j] += s * s * inverse[i]
+            across[j] += s_one * inverse_one + s_two * inverse_two
+        along[i], along[i + 1] = w_one, w_two
+        if (i + 2) % LINE == 0:
+            across[i + 2 - LINE : i + 2] = 0.0
+    across[n // LINE * LINE :] = 0.0
     for j in range(n):
-        w[j] = math.sqrt(w[j])
+        b.w[j] = math.sqrt(along[j] + across[j])
 
 
 @part
 def observe_printed(b: DriftingPrinted, k: int, reward: float, noise: float) -> None:
     """Take a reward of arm k into a belief all of whose covariance is read; S follows with the next step of time."""
-    first = k * (k - 1) // 2
-    for j in range(k):
-        b.g[j] = b.S[first + j]
-    at = first + 2 * k
-    for j in range(k + 1, b.d.size):
-        b.g[j] = b.S[at]
-        at += j
-    clip(b.g, b.d, k)
-    take_along(b, b.g, k, reward, noise)
+    g, row = b.g[: b.d.size], b.S[b.first[k] : b.first[k + 1]]
+    for j in range(min(row.size, g.size)):
+        g[j] = row[j]
+    for j in range(row.size, g.size):
+        g[j] = b.S[b.first[j] + k]
+    clip(g, b.d, k)
+    take_along(b, g, k, reward, noise)

@@ -16,7 +16,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Flags, Integers, frozen
-from corrbandits.belief import Correlated, Drifting, GaussianBelief, Independent, Vague
+from corrbandits.belief import Correlated, Discounted, Drifting, GaussianBelief, Independent, Vague, Windowed
 from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, NoisyBandit
 from corrbandits.policies import RULES, Blocked, Gittins, LimitPolicy, Policy, Thompson
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
@@ -30,6 +30,9 @@ NUMBERS = 20_000_000
 MOST_MIXED = 200_000_000
 """A mixture of more covariances than this is not compiled: 1.6 GB."""
 
+MOST_TAKEN_BACK = 100.0
+"""How many times the noise a prior variance may be for rewards to be taken back out of a covariance."""
+
 LEAST_LEFT = 1e-9
 """The share of a prior variance that must be left where a covariance is the prior's less what is known."""
 
@@ -39,7 +42,7 @@ PAGE = 1 << 14
 
 @final
 class Compiled(OneByOne):
-    """Plays the package's rules on `Independent`, `Correlated`, `Vague` and `Drifting` beliefs."""
+    """Plays the package's rules on `Independent`, `Correlated`, `Vague` and changing beliefs."""
 
     name = "compiled"
 
@@ -49,13 +52,15 @@ class Compiled(OneByOne):
         if type(policy) not in RULES.values():  # exactly these: a class made from one of them may choose otherwise
             return f"{type(policy).__name__} is not one of {', '.join(RULES)}"
         if isinstance(policy, Blocked):
-            other = isinstance(belief, (Vague, Drifting))
+            other = isinstance(belief, (Vague, Drifting, Windowed, Discounted))
             held = f"no arm is held in the loops on a {type(belief).__name__} belief" if other else ""
             return held or self.refuses(replace(runs, policy=policy.rule))
         if isinstance(belief, Vague):
             return _without_mixed_loop(runs)
         if isinstance(belief, Drifting):
             return _without_drifting_loop(runs)
+        if isinstance(belief, (Windowed, Discounted)):
+            return _without_forgetting_loop(runs)
         if not isinstance(belief, (Independent, Correlated)):
             return f"the belief is a {type(belief).__name__}"
         if belief.awaited:
@@ -102,6 +107,12 @@ class CompiledRun(Run):
             from corrbandits.simulation.engines.compiled import drifting_loops
 
             self._state, self._loop = drifting_loops.begin_drifting(policy, belief, rng)
+            self.block = NUMBERS // belief.arms**2 + 1
+            return
+        if isinstance(belief, (Windowed, Discounted)):
+            from corrbandits.simulation.engines.compiled import forgetting_loops
+
+            self._state, self._loop = forgetting_loops.begin_forgetting(policy, belief, runs.horizon, rng)
             self.block = NUMBERS // belief.arms**2 + 1
             return
         begin = loops.LOOPS[type(policy)]
@@ -221,6 +232,26 @@ def _without_drifting_loop(runs: Runs) -> str:
     if belief.awaited or belief.time != 1:
         return "the belief awaits rewards, or its time is not that of the first decision"
     if joint and (beyond := _beyond(belief.prior) or _cancelling(belief, runs.horizon)):
+        return beyond
+    return _unknown_rewards(runs.environment) or _without_first_limit(policy, belief.arms)
+
+
+def _without_forgetting_loop(runs: Runs) -> str:
+    """Return why there is no compiled form of these runs on a windowed or discounted belief, or ""."""
+    from corrbandits.simulation.engines.compiled.forgetting_loops import ON_FORGETTING
+
+    policy, belief = runs.policy, runs.belief
+    assert isinstance(belief, (Windowed, Discounted))
+    name, joint = type(belief).__name__, isinstance(belief.prior, Correlated)
+    if type(policy) not in ON_FORGETTING:
+        return f"{type(policy).__name__} has no compiled loop on a {name} belief"
+    if joint and isinstance(belief, Discounted):
+        return "discounting changes what is known of all correlated arms at once: every step needs a factorisation"
+    if belief.counts.any() or belief.awaited or belief.time != 1:
+        return "the belief has seen or awaits rewards, or its time is not that of the first decision"
+    if joint and belief.prior.variance.max() > MOST_TAKEN_BACK * belief.noise_variance.min():
+        return "the noise is so small beside the prior that rewards taken back would lose their digits"
+    if joint and (beyond := _beyond(belief.prior)):
         return beyond
     return _unknown_rewards(runs.environment) or _without_first_limit(policy, belief.arms)
 

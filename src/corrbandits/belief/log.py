@@ -9,6 +9,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import final
 
+from corrbandits._core import checks
+from corrbandits.belief.history import Step
+
 Told = tuple[int, int, float]
 """An arm, how many rewards it gave, and what they sum to."""
 
@@ -29,11 +32,24 @@ class Log:
     (1, (2.0, 1, 1, 7.0), (3.0, 1, 1, 8.0))
     """
 
-    __slots__ = ("_entries", "_lock", "_size")
+    __slots__ = ("_entries", "_lock", "_size", "number")
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._entries = list(entries)
         self._size, self._lock = len(self._entries), threading.Lock()
+        self.number = sum(count for _, _, count, _ in self._entries)
+
+    number: int
+    """How many rewards were told."""
+
+    @staticmethod
+    def of(steps: Iterable[Step]) -> Log:
+        """Return the log of single rewards, which are in any order.
+
+        >>> list(Log.of([(4.0, 0, 5.0), (1.5, 1, 2.0)]))
+        [(1.5, 1, 1, 2.0), (4.0, 0, 1, 5.0)]
+        """
+        return Log(sorted((checks.number("time", time), arm, 1, reward) for time, arm, reward in steps))
 
     def __reduce__(self) -> tuple[type[Log], tuple[list[Entry]]]:
         """Copy and pickle what this log sees."""
@@ -57,17 +73,21 @@ class Log:
             longer._entries = self._entries if own else self._entries[: self._size]
             longer._lock = self._lock if own else threading.Lock()
             longer._entries.extend(more)
-        longer._size = self._size + len(more)
+        longer._size, longer.number = self._size + len(more), self.number + sum(count for _, _, count, _ in more)
         return longer
 
+    def latest(self, otherwise: float) -> float:
+        """Return the time of the last entry, or another if there is none."""
+        return self[self._size - 1][0] if self._size else otherwise
+
     def pace(self) -> float:
-        """Return how many entries there are per unit of time; 1 before there are two at different times.
+        """Return how many rewards there are per unit of time; 1 before there are two at different times.
 
         >>> Log([(1.0, 0, 1, 5.0), (3.0, 0, 1, 6.0), (5.0, 1, 1, 2.0)]).pace()
         0.5
         """
         apart = self[self._size - 1][0] - self[0][0] if self._size else 0.0
-        return (self._size - 1) / apart if apart > 0 else 1.0
+        return (self.number - 1) / apart if apart > 0 else 1.0
 
     def merged(self, other: Log) -> Log:
         """Return the log of both, in the order of time."""

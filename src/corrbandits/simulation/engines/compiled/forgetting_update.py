@@ -1,0 +1,137 @@
+"""How windowed and discounted beliefs take rewards, and let go of them: parts of the loops.
+
+A reward r of arm k that no longer counts is taken back: with s = sigma_k^2 - S_kk, the covariance becomes
+S + S_k S_k' / s and the means mu + S_k (mu_k - r) / s. Each time that loses digits, so after so many rewards all is
+computed anew from the prior and the rewards that count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from corrbandits._core.checks import Array
+from corrbandits.simulation.engines.compiled.cache import part
+from corrbandits.simulation.engines.compiled.forgetting_state import ForgettingApart, WindowedJoint
+
+
+@part
+def note(b: Any, k: int, reward: float) -> None:
+    """Count a reward of arm k, and remember it."""
+    place = b.memory.done % b.arms.size
+    b.arms[place], b.told[place] = k, reward
+    b.memory.done += 1
+    b.counts[k] += 1.0
+    b.sums[k] += reward
+
+
+@part
+def uncount(b: Any) -> int:
+    """Return the place of the oldest reward that counts, which does so no longer."""
+    place = b.memory.start % b.arms.size
+    k = b.arms[place]
+    b.memory.start += 1
+    b.memory.back += 1
+    b.counts[k] -= 1.0
+    b.sums[k] -= b.told[place]
+    return place
+
+
+@part
+def add_up(b: Any) -> None:
+    """Let sums be those of the rewards that count, added up anew."""
+    b.sums[:] = 0.0
+    for told in range(b.memory.start, b.memory.done):
+        b.sums[b.arms[told % b.arms.size]] += b.told[told % b.arms.size]
+    b.memory.back = 0
+
+
+@part
+def infer_apart(b: ForgettingApart, k: int, noise: float) -> None:
+    """Set mean and variance of arm k by what counts (section 3.1); of an unknown arm rewards are all there is."""
+    count = b.counts[k]
+    if count <= 0.0 or b.d0[k] == 0.0:
+        b.mu[k], b.d[k] = b.mu0[k], b.d0[k]
+    elif b.d0[k] * count > 1e300:
+        b.mu[k], b.d[k] = b.sums[k] / count, noise / count
+    else:
+        share = b.d0[k] / (noise / count + b.d0[k])
+        b.mu[k] = b.mu0[k] + share * (b.sums[k] / count - b.mu0[k])
+        b.d[k] = noise / count * share
+
+
+@part
+def forget_apart(b: ForgettingApart, since: float, noise: Array) -> None:
+    """Let what is older than a time count no longer, and all that is left count less by the factor."""
+    while b.memory.start < b.memory.done and b.memory.start + 1.0 < since:
+        k = b.arms[uncount(b)]
+        if b.memory.back > b.memory.between:
+            add_up(b)
+        infer_apart(b, k, noise[k])
+    if b.memory.factor < 1.0:
+        for k in range(b.d.size):
+            b.counts[k] *= b.memory.factor
+            b.sums[k] *= b.memory.factor
+            infer_apart(b, k, noise[k])
+
+
+@part
+def observe_forgetting(b: ForgettingApart, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k into a belief on independent arms."""
+    note(b, k, reward)
+    infer_apart(b, k, noise)
+
+
+@part
+def forget_joint(b: WindowedJoint, since: float, noise: Array) -> None:
+    """Let what is older than a time count no longer."""
+    while b.memory.start < b.memory.done and b.memory.start + 1.0 < since:
+        place = uncount(b)
+        k = b.arms[place]
+        if b.memory.back > b.memory.between:
+            compute_anew(b, noise)
+        else:
+            lean(b, k, b.told[place], -noise[k])
+
+
+@part
+def observe_windowed(b: WindowedJoint, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k into a belief on correlated arms."""
+    note(b, k, reward)
+    lean(b, k, reward, noise)
+
+
+@part
+def compute_anew(b: WindowedJoint, noise: Array) -> None:
+    """Compute the belief from its prior and the rewards that count, those of an arm as one average."""
+    add_up(b)
+    b.S[:], b.mu[:], b.d[:] = b.S0, b.mu0, b.d0
+    for k in range(b.d.size):
+        if b.counts[k] > 0.0:
+            lean(b, k, b.sums[k] / b.counts[k], noise[k] / b.counts[k])
+
+
+@part
+def lean(b: WindowedJoint, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k (eq. sherman-morrison), or take it back: then its noise is given as negative."""
+    variance, row = b.d[k], b.row
+    first = k * (k - 1) // 2
+    for j in range(k):
+        row[j] = b.S[first + j]
+    at = first + 2 * k
+    for j in range(k + 1, row.size):
+        row[j] = b.S[at]
+        at += j
+    row[k] = variance
+    total = noise + variance
+    gain, over = (reward - b.mu[k]) / total, 1.0 / total
+    for j in range(row.size):
+        b.mu[j] += row[j] * gain
+        rest = b.d[j] - row[j] * row[j] * over
+        b.d[j] = rest if rest > 0.0 else 0.0
+    b.d[k] = noise * (variance / total)
+    first = 0
+    for i in range(1, row.size):
+        target, along = b.S[first : first + i], row[i] * over
+        first += i
+        for j in range(i):
+            target[j] -= along * row[j]

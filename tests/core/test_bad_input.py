@@ -416,7 +416,7 @@ class TestKernels:
 
     @pytest.mark.parametrize("variance", [0.0, -1.0, NAN, INF])
     def test_a_scale_is_above_0(self, kernel, variance):
-        with pytest.raises(ValueError, match="a kernel's variance must be above 0( and finite)?, got"):
+        with pytest.raises(ValueError, match=r"a kernel's variance must be above 0( and finite)?, got"):
             variance * kernel(1.0)
 
     @pytest.mark.parametrize("variance", ["2", None, 1j, [[1.0], [2.0, 3.0]]], ids=repr)

@@ -59,6 +59,24 @@ def test_every_state_of_a_long_run_is_that_of_the_prior_and_the_rewards_in_the_w
         update.observe_windowed(state, *steps[-1], noise)
 
 
+def test_rewards_that_are_as_good_as_forgotten_are_forgotten():
+    players = {"greedy": (cb.Greedy(), cb.Discounted(prior=cb.Independent(noise_variance=1.0, arms=3), factor=0.5))}
+    bandit = cb.GaussianBandit([0.0, 1.0, 2.0], noise_variance=1.0)
+    fast, plain = (cb.simulate(players, bandit, 2_500, engine=engine) for engine in ("compiled", "reference"))
+    np.testing.assert_array_equal(fast.arms, plain.arms)
+    assert (fast.counts > 3).all()  # after some 330 steps without a reward an arm is tried anew
+
+
+@pytest.mark.parametrize("prior", [CORRELATED, INDEPENDENT, FLAT], ids=["correlated", "independent", "nothing known"])
+def test_a_huge_reward_leaves_nothing_behind(prior):
+    path = np.random.default_rng(3).normal(size=(120, 12))
+    path[7] *= 1e15
+    bandit = cb.ChangingBandit(path, noise_variance=1.0)
+    players = {"ucl": (cb.UCL(), cb.Windowed(prior=prior, window=20))}
+    fast, plain = (cb.simulate(players, bandit, 120, seed=2, engine=engine) for engine in ("compiled", "reference"))
+    np.testing.assert_array_equal(fast.arms, plain.arms)
+
+
 @pytest.mark.parametrize("kind", ["window, correlated", "window, independent", "discounted, nothing known"])
 def test_where_a_run_is_cut_into_blocks_changes_no_bit(kind):
     noise, played = np.random.default_rng(9).standard_normal(200), []

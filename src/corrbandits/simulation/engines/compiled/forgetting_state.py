@@ -27,6 +27,7 @@ MEMORY = np.dtype(
         ("start", np.int64),  # the first of them that counts, from 0
         ("back", np.int64),  # rewards taken back since all was computed anew
         ("between", np.int64),  # as many may be
+        ("largest", np.float64),  # of the rewards that count, without their signs
         ("factor", np.float64),  # what a step leaves of counts and sums
     ],
     align=True,

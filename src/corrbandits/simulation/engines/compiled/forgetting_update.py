@@ -10,8 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from corrbandits._core.checks import Array
+from corrbandits._core.tally import HARDLY
 from corrbandits.simulation.engines.compiled.cache import part
 from corrbandits.simulation.engines.compiled.forgetting_state import ForgettingApart, WindowedJoint
+
+FAR_BELOW = 1e-3
+"""Rewards of which all are so much smaller than one that is taken back would be left with its rounding."""
 
 
 @part
@@ -22,6 +26,7 @@ def note(b: Any, k: int, reward: float) -> None:
     b.memory.done += 1
     b.counts[k] += 1.0
     b.sums[k] += reward
+    b.memory.largest = max(b.memory.largest, abs(reward))
 
 
 @part
@@ -33,7 +38,20 @@ def uncount(b: Any) -> int:
     b.memory.back += 1
     b.counts[k] -= 1.0
     b.sums[k] -= b.told[place]
+    if abs(b.told[place]) >= b.memory.largest:
+        look_for_largest(b)
     return place
+
+
+@part
+def look_for_largest(b: Any) -> None:
+    """Note the largest reward that counts; if it is far below the one before, all is to be computed anew."""
+    before, most = b.memory.largest, 0.0
+    for told in range(b.memory.start, b.memory.done):
+        most = max(most, abs(b.told[told % b.arms.size]))
+    b.memory.largest = most
+    if most < FAR_BELOW * before:
+        b.memory.back = b.memory.between + 1
 
 
 @part
@@ -71,6 +89,8 @@ def forget_apart(b: ForgettingApart, since: float, noise: Array) -> None:
         for k in range(b.d.size):
             b.counts[k] *= b.memory.factor
             b.sums[k] *= b.memory.factor
+            if b.counts[k] < HARDLY:
+                b.counts[k] = b.sums[k] = 0.0
             infer_apart(b, k, noise[k])
 
 

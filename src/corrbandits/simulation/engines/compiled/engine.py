@@ -15,10 +15,10 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array, Flags, Integers, frozen
-from corrbandits.belief import Correlated, Drifting, GaussianBelief, Independent, Vague
+from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits.belief import Belief, Correlated, Drifting, GaussianBelief, Independent, Vague
 from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, NoisyBandit
-from corrbandits.policies import RULES, Blocked, Gittins, LimitPolicy, Policy, Thompson
+from corrbandits.policies import RULES, Gittins, LimitPolicy, OnGraph, Policy, Safe, Thompson, Travelling, Wrapper
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
 
@@ -29,6 +29,9 @@ NUMBERS = 20_000_000
 
 MOST_MIXED = 200_000_000
 """A mixture of more covariances than this is not compiled: 1.6 GB."""
+
+MOST_COSTS = 25_000_000
+"""Between more pairs of arms than this, costs of moves are not compiled: 200 MB."""
 
 LEAST_LEFT = 1e-9
 """The share of a prior variance that must be left where a covariance is the prior's less what is known."""
@@ -48,10 +51,8 @@ class Compiled(OneByOne):
         policy, belief = runs.policy, runs.belief
         if type(policy) not in RULES.values():  # exactly these: a class made from one of them may choose otherwise
             return f"{type(policy).__name__} is not one of {', '.join(RULES)}"
-        if isinstance(policy, Blocked):
-            other = isinstance(belief, (Vague, Drifting))
-            held = f"no arm is held in the loops on a {type(belief).__name__} belief" if other else ""
-            return held or self.refuses(replace(runs, policy=policy.rule))
+        if isinstance(policy, Wrapper):
+            return _without_layers(policy, belief) or self.refuses(replace(runs, policy=policy.rule))
         if isinstance(belief, Vague):
             return _without_mixed_loop(runs)
         if isinstance(belief, Drifting):
@@ -79,8 +80,9 @@ class CompiledRun(Run):
 
     def __init__(self, runs: Runs, rng: np.random.Generator) -> None:
         from corrbandits.simulation.engines.compiled import loops, state
+        from corrbandits.simulation.engines.compiled.around_state import effective
 
-        policy, belief, environment = runs.policy, runs.belief, runs.environment
+        policy, belief, environment = effective(runs.policy), runs.belief, runs.environment
         self._runs, self._done, self._last, self.initialisation = runs, 0, -1, 0
         self._sums, self._progress = belief.sums.copy(), state.record(state.PROGRESS, initialising=1)
         self._always = (
@@ -93,15 +95,22 @@ class CompiledRun(Run):
         )
         self._state: Any
         if isinstance(belief, Vague):
-            from corrbandits.simulation.engines.compiled import mixed_loops
+            from corrbandits.simulation.engines.compiled import around_mixed, mixed_loops
 
-            self._state, self._loop = mixed_loops.begin_mixed(policy, belief)
+            self._state, self._loop = (
+                around_mixed.begin_around_mixed(policy, belief, rng)
+                if isinstance(policy, Wrapper)
+                else mixed_loops.begin_mixed(policy, belief)
+            )
             self.block = NUMBERS // (belief.arms**2 * len(belief.parts)) + 1
             return
         if isinstance(belief, Drifting):
-            from corrbandits.simulation.engines.compiled import drifting_loops
+            from corrbandits.simulation.engines.compiled import around_drifting, drifting_loops
 
-            self._state, self._loop = drifting_loops.begin_drifting(policy, belief, rng)
+            begin_drifting = drifting_loops.begin_drifting
+            if isinstance(policy, Wrapper):
+                begin_drifting = around_drifting.begin_around_drifting
+            self._state, self._loop = begin_drifting(policy, belief, rng)
             self.block = NUMBERS // belief.arms**2 + 1
             return
         begin = loops.LOOPS[type(policy)]
@@ -118,8 +127,7 @@ class CompiledRun(Run):
         runs, until = self._runs, self._done + noise.size
         values = schedule(runs.policy, runs.belief.arms, runs.horizon, self._done, until)
         means, stride = means_of(runs.environment, self._done, until)
-        held = _held(runs.policy, np.arange(self._done + 1, until + 1))
-        self._loop(Steps(means, stride, *self._always, noise, arms, rewards, held, self._last), values)
+        self._loop(Steps(means, stride, *self._always, noise, arms, rewards, self._done, self._last), values)
         self._done, self._last = until, int(arms[-1])
         self.initialisation = int(self._progress["initialisation"])
         if not np.isfinite(rewards).all():
@@ -164,12 +172,18 @@ def _unknown_rewards(environment: Environment) -> str:
     return "the mean rewards change with time" if environment.changes else other
 
 
-def _held(policy: Policy, times: Integers) -> Flags:
-    """Return at which times the arm before is taken again; nothing for rules that hold none."""
-    if not isinstance(policy, Blocked):
-        return np.zeros(0, dtype=np.uint8)
-    within = _held(policy.rule, times)
-    return np.asarray(~policy.begins(times) | (within != 0 if within.size else False), dtype=np.uint8)
+def _without_layers(policy: Wrapper, belief: Belief) -> str:
+    """Return why a rule around another is not compiled, or ""."""
+    if isinstance(policy, Safe) and isinstance(belief, Vague):
+        return "Safe asks for a quantile of a mixture"
+    within = policy.rule
+    while isinstance(policy, OnGraph) and isinstance(within, Wrapper):
+        if isinstance(within, OnGraph):
+            return "OnGraph goes around another OnGraph"
+        within = within.rule
+    if isinstance(policy, Travelling) and belief.arms**2 > MOST_COSTS:
+        return f"the costs of moves between {belief.arms:,} arms take too much memory"
+    return ""
 
 
 def _without_loop(policy: Policy) -> str:

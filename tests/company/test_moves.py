@@ -72,8 +72,8 @@ def test_what_does_not_say_what_moves_cost_is_refused(moves, words):
 
 def test_a_file_may_have_a_team_and_moves(tmp_path):
     (tmp_path / "far.toml").write_text(
-        "[arms]\nx = [0.0, 1.0, 5.0]\n[truth]\nmeans = [0.0, 1.0, 2.0]\nnoise_variance = 1.0\n"
-        "[priors.flat]\nkind = 'independent'\n[policies.limits]\nrule = 'UCL'\nprior = 'flat'\n"
+        "[arms]\ngrid = [1, 3]\n[truth]\nmeans = [0.0, 1.0, 2.0]\nnoise_variance = 1.0\n"
+        "[priors.flat]\nvariance = inf\n[policies.limits]\nrule = 'UCL'\nprior = 'flat'\n"
         "[team]\nplayers = 2\n[moves]\nper_move = 0.5\nper_distance = 1.0\n[run]\nhorizon = 20\nruns = 2\n"
     )
     done = corrbandits("simulate", "far.toml", cwd=tmp_path)

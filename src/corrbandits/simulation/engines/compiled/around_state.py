@@ -94,9 +94,9 @@ def effective(policy: Policy) -> Policy:
 def innermost(policy: Policy) -> Policy:
     """Return the rule that others are around.
 
-    >>> from corrbandits import UCL
-    >>> innermost(Blocked(Softmax(UCL(), temperature=0.5), length=3)), innermost(UCL()) == UCL()
-    (UCL(K=4.1327313541224925, a=1.0), True)
+    >>> from corrbandits import UCL, Thompson
+    >>> innermost(Blocked(Safe(Thompson(), floor=1.0), length=3)), innermost(UCL()) == UCL()
+    (Thompson(), True)
     """
     while isinstance(policy, Wrapper):
         policy = policy.rule

@@ -70,6 +70,15 @@ class Moves:
         costs[start] = 0.0
         return held(costs)
 
+    def table(self, arms: int, where: Array | None = None) -> Array:
+        """Return what it costs to go from each of so many arms to each, which lie `where` if nothing else was said.
+
+        >>> Moves(per_move=1.0, per_distance=2.0, coordinates=[0.0, 3.0]).table(2)
+        array([[0., 7.],
+               [7., 0.]])
+        """
+        return np.array([self.row(start, arms, where) for start in range(self.fitting(arms))])
+
     def along(self, arms: Integers, where: Array | None = None) -> Array:
         """Return what each step along a way costs: from its first arm to the second, and so on.
 

@@ -135,8 +135,9 @@ def _print_teams(trace: Trace) -> None:
         mean, low, high = (float(band[name].sel(policy=team)) for name in ("mean", "low", "high"))
         interval = f"{low:,.1f} to {high:,.1f}" if runs > 1 else "needs 2 runs"
         met, sent = (f"{float(last[name].sel(policy=team)):,.1f}" for name in ("collisions", "sent"))
-        rows.append((team, f"{mean:,.1f}", interval, met, sent))
-    heads = "team", "mean regret", "95 % band", "collisions", "numbers sent"
+        moved = _moved(trace, team)
+        rows.append((team, f"{mean:,.1f}", interval, met, sent, *moved.values()))
+    heads = "team", "mean regret", "95 % band", "collisions", "numbers sent", *moved
     title = f"After {counted(trace.horizon, 'decision')} of {counted(players, 'player')}, {counted(runs, 'run')}"
     terminal.show([terminal.table(heads, rows, title=title)], terminal.console())
 

@@ -105,14 +105,12 @@ class Assigner:
         return int(best[int(self._generators[player].random() * best.size)])
 
     def _by_rule(self, player: int, belief: Belief, t: int, free: Integers | None = None) -> int:
-        """Return what a player's rule chooses; if every arm is free, the next of its plan, as a single player does."""
-        policy, rng, last = self._team.players[player][0], self._generators[player], self._last[player]
-        if free is not None:
-            self._ahead[player] = []
-            return policy.choose(belief, t, rng=rng, allowed=free, last=last)
-        if not self._ahead[player]:
-            self._ahead[player] = [*reversed(policy.plan(belief, t, rng=rng, last=last))]
-        return self._ahead[player].pop()
+        """Return the next arm of a player's plan; if there is none, or that arm is not free, of a new plan."""
+        ahead, (policy, _) = self._ahead[player], self._team.players[player]
+        if not ahead or (free is not None and ahead[-1] not in free):
+            rng, last = self._generators[player], self._last[player]
+            ahead[:] = reversed(policy.plan(belief, t, rng=rng, allowed=free, last=last))
+        return ahead.pop()
 
     def _indices(self, beliefs: list[Belief], t: int) -> list[Array]:
         return [wanted(policy, belief, t) for (policy, _), belief in zip(self._team.players, beliefs, strict=True)]

@@ -16,13 +16,14 @@ from corrbandits._shell.numbers import counted
 from corrbandits.company.engines import ENGINES, TeamRuns, engine_for
 from corrbandits.company.team import Team
 from corrbandits.environments import Environment
+from corrbandits.moves import Moves
 from corrbandits.simulation import Trace, batches, workers
-from corrbandits.simulation.asking import recorded_times, refuse_too_long, saved_in, who_plays
+from corrbandits.simulation.asking import recorded_times, refuse_other_moves, refuse_too_long, saved_in, who_plays
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.engines import Advanced, Recorded
 from corrbandits.simulation.fingerprint import fingerprint
 from corrbandits.simulation.simulator import describe
-from corrbandits.simulation.trace import REGRET
+from corrbandits.simulation.trace import MOVE_COST, MOVES, REGRET
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,6 +42,7 @@ def simulate_team(
     engine: str = "auto",
     record: Literal["full", "summary"] = "full",
     times: Any = None,
+    moves: Moves | None = None,
     threads: int | None = None,
     map: Any = None,  # noqa: A002  it is what is passed
     checkpoint: str | os.PathLike[str] | None = None,
@@ -51,8 +53,9 @@ def simulate_team(
     All arguments but the first are those of `simulate`. In the trace, `policy` names the team, and `regret` is the
     group's: what the best assignment of players to arms would have had more. `arms`, `rewards`, `counts`,
     `initialisation` and `own_regret`, a player's part of the regret, have a further dimension `player`; `collisions`
-    and `sent` say how many players have met others so far, and how many numbers have been sent. All teams meet the
-    same noise. A team of one is what `simulate` plays, bit for bit.
+    and `sent` say how many players have met others so far, and how many numbers have been sent; with `moves`, `moves`
+    and `move_cost` those of all players. All teams meet the same noise. A team of one is what `simulate` plays, bit for
+    bit.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent, Team
     >>> bandit = GaussianBandit(means=[0.0, 1.0, 2.0], noise_variance=1.0)
@@ -66,9 +69,10 @@ def simulate_team(
     seed, by = checks.integer("seed", seed, least=0), who_plays(threads, map)
     refuse_too_long(environment, horizon)
     named, at = _checked(teams, environment), recorded_times(record, times, horizon)
-    asked = [TeamRuns(team, environment, horizon, seed, 0, runs, at) for team in named.values()]
+    refuse_other_moves(moves, environment)
+    asked = [TeamRuns(team, environment, horizon, seed, 0, runs, at, moves) for team in named.values()]
     players = tuple((of.team, engine_for(of, engine).name) for of in asked)
-    ensemble = TeamEnsemble(players, environment, horizon, seed, at)
+    ensemble = TeamEnsemble(players, environment, horizon, seed, at, moves)
     saved = saved_in(checkpoint, ensemble, list(named), runs)
     recorded = _room(asked[0], len(asked))
     workers.complete(ensemble, batches.batches(ensemble, runs), recorded, by, saved, progress)
@@ -87,6 +91,7 @@ class TeamEnsemble:
     horizon: int
     seed: int
     times: Integers | None
+    moves: Moves | None = None
 
     def sizes(self, runs: int) -> list[int]:
         """Return how many runs of each team are played at a time."""
@@ -101,15 +106,16 @@ class TeamEnsemble:
         ENGINES[self.teams[batch.player][1]].play(self._runs(batch), into, advanced)
 
     def described(self, names: list[str]) -> dict[str, Any]:
-        """Return the engine and the fingerprint of each team."""
-        entries: dict[str, Any] = {}
+        """Return the engine and the fingerprint of each team, and what moves cost."""
+        entries: dict[str, Any] = {} if self.moves is None else {"moves": fingerprint(self.moves)}
         for name, (team, engine) in zip(names, self.teams, strict=True):
             entries |= {f"engine of {name!r}": engine, f"team {name!r}": fingerprint(team)}
         return entries
 
     def _runs(self, batch: Batch) -> TeamRuns:
         team, _ = self.teams[batch.player]
-        return TeamRuns(team, self.environment, self.horizon, self.seed, batch.first, batch.last, self.times)
+        asked = self.environment, self.horizon, self.seed, batch.first, batch.last, self.times, self.moves
+        return TeamRuns(team, *asked)
 
 
 def _checked(teams: Any, environment: Any) -> dict[str, Team]:
@@ -166,6 +172,8 @@ def _dataset(teams: Mapping[str, Team], ensemble: TeamEnsemble, recorded: Record
         "own_regret": ((*each, "player", "time"), {**REGRET, "long_name": "a player's part of the regret"}),
         "collisions": ((*each, "time"), {"long_name": "players that met another on their arm, so far"}),
         "sent": ((*each, "time"), {"long_name": "numbers sent so far"}),
+        "moves": ((*each, "time"), MOVES),
+        "move_cost": ((*each, "time"), MOVE_COST),
         "counts": ((*each, "player", "arm"), {"long_name": "times taken"}),
         "initialisation": ((*each, "player"), {"long_name": "length of initialisation", "units": "steps"}),
     }

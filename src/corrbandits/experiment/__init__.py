@@ -25,7 +25,8 @@
     [team]           players = 10: every policy is played by so many, equal, who may share; sharing, graph, collisions,
                      sensed, assignment, kappa and doubt as for `Team`. It may be left out
     [moves]          what moves cost, in rewards: per_move, per_distance; distance and graph, as for `Moves`. Then moves
-                     and their cost are recorded, and a rule such as Travelling minds them; it may be left out
+                     and their cost are recorded, and a rule such as Travelling minds them; of a team, those of all
+                     players. It may be left out
     [run]            horizon, runs (100 if left out), seed (0 if left out)
     [stress]         what `corrbandits stress` varies; it may be left out (`stress.experiment` describes its keys)
 

@@ -65,8 +65,6 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
     top.refuse_other_keys(("arms", "truth", "priors", "policies", "run", "stress", "team", "moves"))
     if family and "team" in top.values:
         raise top.error("a stress test is of single players. Remove [team], or use `corrbandits simulate`.", "team")
-    if "team" in top.values and "moves" in top.values:
-        raise top.error("what moves cost is recorded of single players. Remove [moves] or [team].", "moves")
     if "stress" in top.values:
         top.table("stress", '[stress] with policy = "mine"').refuse_other_keys(STRESS, flags=("survivors",))
     truth = top.table("truth", f"[truth] with {surface_example(top)}")

@@ -49,17 +49,17 @@ class InBlocks(Wrapper):
         frame, first = _frame(t)
         return (t - first) % frame == 0
 
-    def lasting(self, t: int) -> int:
-        """Return how many decisions a block has that begins at time t.
+    def lasting(self, t: Any) -> Any:
+        """Return how many decisions a block has that begins at time t, or at each of many.
 
         >>> from corrbandits import UCL, Blocked
         >>> [Blocked(UCL()).lasting(t) for t in (4, 7, 8, 12)]
         [3, 1, 4, 4]
         """
-        if self.length is not None:
-            return self.length
         frame, first = _frame(t)
-        return int(min(frame, 2 * first - t))
+        if isinstance(t, (int, np.integer)):
+            return self.length or int(min(frame, 2 * first - t))
+        return np.minimum(frame, 2 * first - t) if self.length is None else np.full(np.shape(t), self.length)
 
 
 @final

@@ -81,15 +81,22 @@ class OnGraph(InBlocks):
         >>> OnGraph(UCL(), graph=[(0, 1), (1, 2), (2, 3), (3, 0, 9.0)]).way(0, 3, arms=4)
         [1, 2, 3]
         """
-        here, end, next_arm = checks.arm(start, arms), checks.arm(end, arms), self._next(arms)
+        here, end, next_arm = checks.arm(start, arms), checks.arm(end, arms), self.next_arms(arms)
         way = []
         while here != end:
             here = int(next_arm[here, end])
             way.append(here)
         return way
 
-    def _next(self, arms: int) -> Integers:
-        """Return the next arm on the shortest way from each arm to each; refuse a graph of other arms."""
+    def next_arms(self, arms: int) -> Integers:
+        """Return the next arm on the shortest way from each of so many arms to each; refuse a graph of other arms.
+
+        >>> from corrbandits import UCL
+        >>> OnGraph(UCL(), graph=[(0, 1), (1, 2)]).next_arms(3)
+        array([[0, 1, 1],
+               [0, 1, 2],
+               [1, 1, 2]])
+        """
         if len(self._ways) != arms:
             raise ValueError(
                 f"OnGraph needs a graph of the {arms} arms there are, but this one has {len(self._ways)}. Give a graph "

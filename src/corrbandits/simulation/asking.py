@@ -12,6 +12,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Integers
 from corrbandits.environments import Environment
+from corrbandits.moves import Moves
 from corrbandits.simulation import workers
 from corrbandits.simulation.batches import Ensemble
 from corrbandits.simulation.checkpoint import Checkpoint, described
@@ -64,3 +65,12 @@ def saved_in(directory: Any, ensemble: Ensemble, names: list[str], runs: int) ->
     if not isinstance(directory, (str, os.PathLike)) or not os.fspath(directory):
         raise TypeError(f"checkpoint must be the name of a directory, got {directory!r:.60}.")
     return Checkpoint(directory, described(ensemble, names, runs, version("corrbandits")))
+
+
+def refuse_other_moves(moves: Any, environment: Environment) -> None:
+    """Refuse what does not say what moves cost, or between other arms than there are."""
+    if moves is None:
+        return
+    if not isinstance(moves, Moves):
+        raise TypeError(f"moves must say what they cost, such as Moves(per_move=2.0), got {moves!r:.60}.")
+    moves.row(0, environment.arms, environment.coordinates)

@@ -16,10 +16,10 @@ from corrbandits.environments import Environment
 from corrbandits.moves import Moves
 from corrbandits.policies import Policy
 from corrbandits.simulation import batches, workers
-from corrbandits.simulation.asking import recorded_times, refuse_too_long, saved_in, who_plays
+from corrbandits.simulation.asking import recorded_times, refuse_other_moves, refuse_too_long, saved_in, who_plays
 from corrbandits.simulation.batches import Batch, Player, Simulation
 from corrbandits.simulation.engines import Recorded, Runs, engine_for
-from corrbandits.simulation.trace import MOVES, REGRET, Trace
+from corrbandits.simulation.trace import MOVE_COST, MOVES, REGRET, Trace
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,7 +68,7 @@ def simulate(
     refuse_too_long(environment, horizon)
     by = who_plays(threads, map)
     pairs, at = _checked(policies, environment).values(), recorded_times(record, times, horizon)
-    _refuse_other_moves(moves, environment)
+    refuse_other_moves(moves, environment)
     asked = [Runs(*pair, environment, horizon, seed, 0, runs, at, moves) for pair in pairs]
     players = tuple(Player(each.policy, each.belief, engine_for(each, engine).name) for each in asked)
     simulation = Simulation(players, environment, horizon, seed, at, moves)
@@ -76,14 +76,6 @@ def simulate(
     recorded = _room(simulation, runs)
     workers.complete(simulation, batches.batches(simulation, runs), recorded, by, saved, progress)
     return Trace(_dataset(policies, simulation, recorded))
-
-
-def _refuse_other_moves(moves: Any, environment: Environment) -> None:
-    if moves is None:
-        return
-    if not isinstance(moves, Moves):
-        raise TypeError(f"moves must say what they cost, such as Moves(per_move=2.0), got {moves!r:.60}.")
-    moves.row(0, environment.arms, environment.coordinates)
 
 
 def _room(simulation: Simulation, runs: int) -> Recorded:
@@ -133,7 +125,7 @@ def _dataset(policies: Policies, simulation: Simulation, recorded: Recorded) -> 
         "regret": ((*each, "time"), REGRET),
         "counts": ((*each, "arm"), {"long_name": "times taken"}),
         "moves": ((*each, "time"), MOVES),
-        "move_cost": ((*each, "time"), {"long_name": "cumulative cost of moves", "units": "reward"}),
+        "move_cost": ((*each, "time"), MOVE_COST),
         "initialisation": (each, {"long_name": "length of initialisation", "units": "steps"}),
     }
     times = np.arange(1, simulation.horizon + 1) if simulation.times is None else simulation.times

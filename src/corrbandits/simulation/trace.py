@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FORMAT = "corrbandits trace 1"
 REGRET = {"long_name": "cumulative expected regret", "units": "reward"}
 MOVES = {"long_name": "moves so far", "units": "moves"}
+MOVE_COST = {"long_name": "cumulative cost of moves", "units": "reward"}
 ALONE = ("arms", "rewards", "counts", "initialisation", "regret", "moves", "move_cost", "total_cost")
 QUANTITIES = (*ALONE, "own_regret", "collisions", "sent")
 
@@ -85,11 +86,12 @@ class Trace:
 
     @property
     def moves(self) -> xr.DataArray:
-        """How many moves there were so far, from an arm to another (policy, run, time)."""
+        """How many moves there were so far, from an arm to another (policy, run, time); of a team, all players'."""
         if "moves" in self.data or "arms" not in self.data:
             return self._of_moves("moves")
         moves = (self.arms != self.arms.shift(time=1)).where(self.arms["time"] > self.arms["time"][0], 0)
-        return moves.cumsum("time").astype(np.int64).assign_coords(self.arms.coords).rename("moves").assign_attrs(MOVES)
+        moves = moves.sum([name for name in moves.dims if name == "player"]).cumsum("time").astype(np.int64)
+        return moves.assign_coords(time=self.arms["time"]).rename("moves").assign_attrs(MOVES)
 
     @property
     def move_cost(self) -> xr.DataArray:

@@ -31,7 +31,7 @@ from corrbandits import (
 from corrbandits.environments.landscapes import cluster_covariance, grid
 from corrbandits.policies.baselines import expected_gain
 from corrbandits.simulation.engines import ENGINES, Runs
-from corrbandits.simulation.engines.compiled import choose, update
+from corrbandits.simulation.engines.compiled import gains, update
 from corrbandits.simulation.engines.compiled.state import state_of
 
 POLICIES = {
@@ -246,15 +246,15 @@ def test_a_reward_that_is_not_a_number_is_refused_by_every_engine(name, engine):
 def test_the_gain_along_the_envelope_is_that_of_the_sorted_lines(lines):
     means, slopes = np.array(lines).T.copy()
     expected = expected_gain(means, slopes)
-    assert choose.gain_of_lines(means, slopes / 2, 2.0) == pytest.approx(expected, rel=1e-9, abs=1e-13)
+    assert gains.gain_of_lines(means, slopes / 2, 2.0) == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("c", [0.0, 1e-9, 0.3, 1.0, 5.0, 12.0, 30.0, 37.0])
 def test_the_expected_excess_keeps_its_digits_in_the_tail(c):
     with mp.workdps(50):
         exact = mp.npdf(c) - mp.mpf(c) * mp.erfc(mp.mpf(c) / mp.sqrt(2)) / 2
-        assert abs(mp.mpf(float(choose.expected_excess(c))) / exact - 1) < 1e-9
-    assert choose.expected_excess(1e300) == 0.0
+        assert abs(mp.mpf(float(gains.expected_excess(c))) / exact - 1) < 1e-9
+    assert gains.expected_excess(1e300) == 0.0
 
 
 @pytest.mark.slow

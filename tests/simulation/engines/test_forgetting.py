@@ -97,7 +97,11 @@ def test_where_a_run_is_cut_into_blocks_changes_no_bit(kind):
         (cb.Thompson(), BELIEFS["window, correlated"], "Thompson has no compiled loop on a Windowed belief"),
         (cb.UCL(), cb.Discounted(prior=CORRELATED, factor=0.9), "every step needs a factorisation"),
         (cb.UCL(), BELIEFS["window, correlated"].observe(0, 1.0), "has seen or awaits rewards"),
-        (cb.Blocked(cb.UCL(), length=3), BELIEFS["window, correlated"], "no arm is held in the loops on a Windowed"),
+        (
+            cb.Blocked(cb.UCL(), length=3),
+            BELIEFS["window, correlated"],
+            "no rule around another has a loop on a Windowed",
+        ),
         (
             cb.UCL(),
             cb.Windowed(prior=cb.Correlated(covariance=np.eye(12), noise_variance=1e-3), window=9),

@@ -6,6 +6,8 @@
     own_regret       (n, M, K)    each player's part of it
     collisions       (n, K)       how many players have met another on their arm so far, each time counted
     sent             (n, K)       how many numbers have been sent so far
+    moves            (n, K)       how many moves all players have made so far, if it was said what they cost
+    move_cost        (n, K)       what these have cost
     counts           (n, M, N)    how often each player took each arm
     initialisation   (n, M)       steps of initialisation of each player
 
@@ -29,7 +31,9 @@ from corrbandits._core.single_thread import one_thread
 from corrbandits.company.collisions import losses, together
 from corrbandits.company.team import Team
 from corrbandits.environments import Environment
+from corrbandits.moves import Moves
 from corrbandits.simulation.engines import Advanced, Recorded
+from corrbandits.simulation.engines.walking import Walk
 
 BLOCK = 1 << 14
 """At most so many decisions of a player are made between two looks at the clock."""
@@ -71,6 +75,9 @@ class TeamRuns:
     times: Integers | None = None
     """When the regret is recorded; None if every decision is."""
 
+    moves: Moves | None = None
+    """What moves cost, if they are to be recorded."""
+
     def __len__(self) -> int:
         return self.last - self.first
 
@@ -91,6 +98,8 @@ class TeamRuns:
             "counts": np.zeros((*shape, players, self.environment.arms), dtype=np.int64),
             "initialisation": np.zeros((*shape, players), dtype=np.int64),
         }
+        if self.moves is not None:
+            recorded |= {"moves": np.zeros((*shape, kept), dtype=np.int64), "move_cost": np.zeros((*shape, kept))}
         if self.times is None:
             arms = np.empty((*shape, players, kept), dtype=np.int32)
             recorded = {"arms": arms, "rewards": np.empty(arms.shape), **recorded}
@@ -142,6 +151,7 @@ def _record(runs: TeamRuns, run: TeamRun, drawn: Streams, into: Recorded, advanc
     """Play a run, block by block."""
     players, size = len(runs.team), min(BLOCK, run.block, runs.horizon)
     before: Recorded = {name: np.zeros(into[name].shape[:-1], into[name].dtype) for name in SUMS}
+    walks = [] if runs.moves is None else [Walk(runs.moves, runs.environment.coordinates) for _ in drawn.noise]
     into["counts"][:] = 0
     for first in range(0, runs.horizon, size):
         n = min(size, runs.horizon - first)
@@ -156,6 +166,9 @@ def _record(runs: TeamRuns, run: TeamRun, drawn: Streams, into: Recorded, advanc
         with np.errstate(over="ignore"):  # rewards at the edge of the doubles: the run refuses what is beyond it
             for name, steps in _steps(runs, arms, sent, first).items():
                 before[name] = _add(runs.times, first, before[name], steps, into[name])
+            if walks:
+                for name, so_far in _walked(walks, arms).items():
+                    _write(runs.times, first, so_far, into[name])
         advanced(n)
 
 
@@ -174,12 +187,23 @@ def _steps(runs: TeamRuns, arms: Integers, sent: Integers, done: int) -> Recorde
 
 def _add(times: Integers | None, first: int, before: Any, steps: Any, into: Any) -> Any:
     """Write the sums at those of the times that lie in a block; return those at its end. The steps become sums."""
-    n = steps.shape[-1]
     steps[..., 0] += before
     np.cumsum(steps, axis=-1, out=steps)  # one after the other: the bits of a sum over all times
+    _write(times, first, steps, into)
+    return steps[..., -1].copy()
+
+
+def _write(times: Integers | None, first: int, sums: Any, into: Any) -> None:
+    """Write sums over the steps so far, those of a block, at those of the times that lie in it."""
+    n = sums.shape[-1]
     if times is None:
-        into[..., first : first + n] = steps
+        into[..., first : first + n] = sums
     else:
         begun, ended = np.searchsorted(times, (first, first + n), side="right")
-        into[..., begun:ended] = steps[..., times[begun:ended] - first - 1]
-    return steps[..., -1].copy()
+        into[..., begun:ended] = sums[..., times[begun:ended] - first - 1]
+
+
+def _walked(walks: list[Walk], arms: Integers) -> Recorded:
+    """Return the moves of all players and what they cost, after each of the next steps."""
+    numbers, costs = zip(*(walk.along(taken) for walk, taken in zip(walks, arms, strict=True)), strict=True)
+    return {"moves": np.sum(numbers, axis=0), "move_cost": np.sum(costs, axis=0)}

@@ -16,16 +16,17 @@ Who calls whom, from the outside in:
     engine    `Compiled` plays runs. For each it makes the state of the belief and finds the loop of the rule; for each
               block of steps it calls that loop with the noise and the rule's schedule.
     loops     A loop repeats: choose an arm (the initialisation phase first, then the rule), pull it, observe its
-              reward. In `Blocked` rules the steps say which arms are held. `LOOPS` says which rule has which loop:
+              reward. `LOOPS` says which rule has which loop:
                   printed_limits               CorrelatedUCL on correlated arms
                   limits_joint, _apart         UCL, CorrelatedUCL without its factor, BayesUCB, GPUCB, Greedy,
                                                EpsilonGreedy, Uniform
                   draws_joint, _apart          Thompson
                   gains_joint, _apart          KnowledgeGradient
                   averages                     UCB1
-    given     given_arm -> held_arm, first_arm -> pending_arm.
-    choose    arm_at_random; largest_limit; draw; largest_gain_joint -> row, gain_of_lines; likely_printed_limit ->
-              find_candidates -> measure, then row for each candidate.
+    given     first_arm -> pending_arm.
+    choose    arm_at_random; largest_limit; draw; likely_printed_limit -> find_candidates -> measure, then row for each
+              candidate.
+    gains     largest_gain_joint -> row, gain_of_lines; largest_gain_apart -> gain_alone.
     update    pull gives the reward. observe_joint ends the streak of another arm (settle, or defer -> carry), begins
               one of this arm (start) and takes the reward into it (take); printed_limits does the same itself, since
               it needs every w between settle and start. observe_apart changes one arm.
@@ -42,10 +43,15 @@ Who calls whom, from the outside in:
               limits_windowed, printed_windowed, indices_windowed; limits_forgetting, indices_forgetting.
               forgetting_update: forget_joint, _apart let go of what no longer counts; observe_windowed -> lean;
               observe_forgetting -> infer_apart. forgetting_state: `WindowedJoint`, `ForgettingApart`.
+    around_   rules around another rule, on any of these beliefs. around_state: `Layers`, what the rules around it are
+              and remember, and `Within`, what the rule within needs. around_loops: loop_of makes a loop of the
+              functions that give values to arms and take in a reward. around_write: those values. around_choose:
+              certify, early_arm, outer_arm, inner_arm and on_the_way, what the layers make of them. around_drifting
+              and around_mixed begin such loops on the other beliefs.
     cache     how functions are compiled: a loop as a whole (`compiled`), what it calls as a part of it (`part`).
 
-Nothing in loops, choose, update and their mixed_, drifting_ and forgetting_ forms allocates, raises or calls Python,
-so runs go side by side in threads. Random numbers are those NumPy would draw.
+Nothing in loops, choose, update and their mixed_, drifting_, forgetting_ and around_ forms allocates, raises or calls
+Python, so runs go side by side in threads. Random numbers are those NumPy would draw.
 """
 
 from corrbandits.simulation.engines.compiled.engine import Compiled

@@ -44,6 +44,10 @@ class _Cache(FunctionCache):
         stamps = "".join(map(stamp, dict.fromkeys((FOLDER, own))))
         self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamps)
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Return what compiled code is found by; the functions a loop is made of are named in its own name."""
+        return sig, codegen.magic_tuple(), self._py_func.__qualname__
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code, or None."""
         with suppress(Exception):

@@ -12,9 +12,6 @@ from corrbandits.simulation.engines.compiled.cache import part
 from corrbandits.simulation.engines.compiled.state import Joint, Ranked
 from corrbandits.simulation.engines.compiled.update import row
 
-FAR = 40.0
-"""A standard normal variable does not lie this far from 0: the probability is below the smallest double."""
-
 
 @part
 def arm_at_random(n: int, epsilon: float, rng: np.random.Generator) -> int:
@@ -45,6 +42,12 @@ def first_of_equals(values: Array, d: Array, rank: Integers) -> int:
         if values[i] > most:
             arm, most = i, values[i]
         least = min(least, values[i])
+    return first_of_near(values, d, rank, arm, most, least)
+
+
+@part
+def first_of_near(values: Array, d: Array, rank: Integers, arm: int, most: float, least: float) -> int:
+    """Return the first of the arms whose value is nearly the largest, that of `arm`; the least says what is near."""
     bar = most - (NEAR * max(most - least, math.sqrt(d[arm])) + 1e-15 * abs(most))
     found, widest = 0, -np.inf
     for i in range(values.size):
@@ -172,82 +175,6 @@ def draw(b: Joint, root: Array, noise: Array, counts: Array, rng: np.random.Gene
 
 
 @part
-def expected_excess(c: float) -> float:
-    """Return E[(Z - c)+] = phi(c) - c P(Z > c) for c >= 0 and Z standard normal."""
-    if c >= FAR:
-        return 0.0
-    return math.exp(-0.5 * c * c) / math.sqrt(2 * math.pi) - 0.5 * c * math.erfc(c / math.sqrt(2.0))
-
-
-@part
-def gain_of_lines(mu: Array, slopes: Array, scale: float) -> float:
-    """Return E[max_j (mu_j + scale slopes_j Z)] - max_j mu_j for a standard normal Z.
-
-    Walks along the upper envelope of the lines: from the highest at -FAR to the one it meets first, and so on.
-    """
-    line, most = 0, -np.inf
-    for j in range(mu.size):
-        height = mu[j] - FAR * scale * slopes[j]
-        if height > most or (height == most and slopes[j] > slopes[line]):
-            line, most = j, height
-    total = 0.0
-    while True:
-        following, meeting = -1, FAR
-        for j in range(mu.size):
-            steeper = scale * (slopes[j] - slopes[line])
-            if steeper > 0.0:
-                z = (mu[line] - mu[j]) / steeper
-                if z < meeting or (z == meeting and following >= 0 and slopes[j] > slopes[following]):
-                    following, meeting = j, z
-        if following < 0:
-            return total
-        total += scale * (slopes[following] - slopes[line]) * expected_excess(abs(meeting))
-        line = following
-
-
-@part
-def largest_gain_joint(b: Joint, noise: Array, left: float) -> int:
-    """Return the arm of largest mu_i + left gain_i, the lowest of equals.
-
-    A gain is at most (largest slope - smallest slope) / sqrt(2 pi), so few arms need their envelope.
-    """
-    arm, most = 0, -np.inf
-    for i in range(b.d.size):
-        row(b, i, b.work)
-        scale = 1.0 / math.sqrt(b.d[i] + noise[i])
-        low = high = b.work[0]
-        for j in range(1, b.d.size):
-            low = min(low, b.work[j])
-            high = max(high, b.work[j])
-        bound = b.mu[i] + left * scale * (high - low) / math.sqrt(2 * math.pi)
-        if bound * (1.0 + math.copysign(1e-12, bound)) >= most:
-            value = b.mu[i] + left * gain_of_lines(b.mu, b.work, scale)
-            if value > most:
-                arm, most = i, value
-    return arm
-
-
-@part
-def largest_gain_apart(d: Array, mu: Array, noise: Array, left: float) -> int:
-    """Return the arm of largest mu_i + left gain_i, the lowest of equals: only its own line has a slope."""
-    best = largest_limit(mu, mu, 0.0)
-    second = -np.inf
-    for i in range(mu.size):
-        if i != best and mu[i] > second:
-            second = mu[i]
-    arm, most = 0, -np.inf
-    for i in range(mu.size):
-        slope = d[i] / math.sqrt(d[i] + noise[i])
-        value = mu[i]
-        if slope > 0.0 and mu.size > 1:
-            rival = second if i == best else mu[best]
-            value += left * slope * expected_excess(abs(mu[i] - rival) / slope)
-        if value > most:
-            arm, most = i, value
-    return arm
-
-
-@part
 def between(m: float, log_m: Array, g: Array, row: Array) -> None:
     """Write g(m, .), between the m of the table (`policies.gittins`)."""
     x = math.log(min(max(m, 1.0), math.exp(log_m[log_m.size - 1])))
@@ -271,9 +198,15 @@ def at_lattice(n: float, log_n: Array, row: Array) -> float:
 @part
 def first_index(mu: Array, d: Array, noise: Array, log_n: Array, row: Array, ranked: Ranked) -> int:
     """Return the arm of largest mu_i + s_i g(sigma_i^2 / s_i^2), of nearly equal ones the first."""
+    write_indices(mu, d, noise, log_n, row, ranked.values)
+    return first_of_equals(ranked.values, d, ranked.rank)
+
+
+@part
+def write_indices(mu: Array, d: Array, noise: Array, log_n: Array, row: Array, out: Array) -> None:
+    """Write mu_i + s_i g(sigma_i^2 / s_i^2)."""
     for i in range(mu.size):
         value = mu[i]
         if d[i] > 0.0:
             value += math.sqrt(d[i]) * at_lattice(noise[i] / d[i], log_n, row)
-        ranked.values[i] = value
-    return first_of_equals(ranked.values, d, ranked.rank)
+        out[i] = value

@@ -50,8 +50,7 @@ from corrbandits.simulation.engines.compiled.drifting_update import (
     relax_printed,
 )
 from corrbandits.simulation.engines.compiled.given import first_arm
-from corrbandits.simulation.engines.compiled.loops import Loop
-from corrbandits.simulation.engines.compiled.state import Ranked, Steps, ranked, unranked
+from corrbandits.simulation.engines.compiled.state import Loop, Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import observe_apart, pull
 
 

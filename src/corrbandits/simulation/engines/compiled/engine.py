@@ -7,34 +7,22 @@ rounding.
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
 
 from corrbandits._core import checks
-from corrbandits._core.checks import Array, Flags, Integers, frozen
-from corrbandits.belief import Correlated, Discounted, Drifting, GaussianBelief, Independent, Vague, Windowed
-from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment, NoisyBandit
-from corrbandits.policies import RULES, Blocked, Gittins, LimitPolicy, Policy, Thompson
+from corrbandits._core.checks import Array, Integers, frozen
+from corrbandits.belief import Correlated, Discounted, Drifting, GaussianBelief, Vague, Windowed
+from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment
+from corrbandits.policies import Policy, Wrapper
+from corrbandits.simulation.engines.compiled.refusing import refusal
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run
 from corrbandits.simulation.engines.protocol import Runs
 
-LARGEST = 1e140
-
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""
-
-MOST_MIXED = 200_000_000
-"""A mixture of more covariances than this is not compiled: 1.6 GB."""
-
-MOST_TAKEN_BACK = 100.0
-"""How many times the noise a prior variance may be for rewards to be taken back out of a covariance."""
-
-LEAST_LEFT = 1e-9
-"""The share of a prior variance that must be left where a covariance is the prior's less what is known."""
 
 PAGE = 1 << 14
 """A schedule is computed for this many times at once."""
@@ -48,30 +36,7 @@ class Compiled(OneByOne):
 
     def refuses(self, runs: Runs) -> str:
         """Return which of policy, belief and environment has no compiled form, or what would lose digits."""
-        policy, belief = runs.policy, runs.belief
-        if type(policy) not in RULES.values():  # exactly these: a class made from one of them may choose otherwise
-            return f"{type(policy).__name__} is not one of {', '.join(RULES)}"
-        if isinstance(policy, Blocked):
-            other = isinstance(belief, (Vague, Drifting, Windowed, Discounted))
-            held = f"no arm is held in the loops on a {type(belief).__name__} belief" if other else ""
-            return held or self.refuses(replace(runs, policy=policy.rule))
-        if isinstance(belief, Vague):
-            return _without_mixed_loop(runs)
-        if isinstance(belief, Drifting):
-            return _without_drifting_loop(runs)
-        if isinstance(belief, (Windowed, Discounted)):
-            return _without_forgetting_loop(runs)
-        if not isinstance(belief, (Independent, Correlated)):
-            return f"the belief is a {type(belief).__name__}"
-        if belief.awaited:
-            return "the belief awaits rewards"
-        if isinstance(belief, Correlated) and (beyond := _beyond(belief)):
-            return beyond
-        if why_not := _unknown_rewards(runs.environment):
-            return why_not
-        if isinstance(policy, Thompson) and isinstance(belief, Correlated) and _too_fine(belief, runs.horizon):
-            return "the noise is so small beside the prior that draws corrected in place would lose their digits"
-        return _without_loop(policy) or _without_first_limit(policy, belief.arms)
+        return refusal(runs)
 
     def begin(self, runs: Runs, rng: np.random.Generator) -> Run:
         """Return a run on private copies of the belief's arrays."""
@@ -84,8 +49,9 @@ class CompiledRun(Run):
 
     def __init__(self, runs: Runs, rng: np.random.Generator) -> None:
         from corrbandits.simulation.engines.compiled import loops, state
+        from corrbandits.simulation.engines.compiled.around_state import effective
 
-        policy, belief, environment = runs.policy, runs.belief, runs.environment
+        policy, belief, environment = effective(runs.policy), runs.belief, runs.environment
         self._runs, self._done, self._last, self.initialisation = runs, 0, -1, 0
         self._sums, self._progress = belief.sums.copy(), state.record(state.PROGRESS, initialising=1)
         self._always = (
@@ -98,15 +64,22 @@ class CompiledRun(Run):
         )
         self._state: Any
         if isinstance(belief, Vague):
-            from corrbandits.simulation.engines.compiled import mixed_loops
+            from corrbandits.simulation.engines.compiled import around_mixed, mixed_loops
 
-            self._state, self._loop = mixed_loops.begin_mixed(policy, belief)
+            self._state, self._loop = (
+                around_mixed.begin_around_mixed(policy, belief, rng)
+                if isinstance(policy, Wrapper)
+                else mixed_loops.begin_mixed(policy, belief)
+            )
             self.block = NUMBERS // (belief.arms**2 * len(belief.parts)) + 1
             return
         if isinstance(belief, Drifting):
-            from corrbandits.simulation.engines.compiled import drifting_loops
+            from corrbandits.simulation.engines.compiled import around_drifting, drifting_loops
 
-            self._state, self._loop = drifting_loops.begin_drifting(policy, belief, rng)
+            begin_drifting = drifting_loops.begin_drifting
+            if isinstance(policy, Wrapper):
+                begin_drifting = around_drifting.begin_around_drifting
+            self._state, self._loop = begin_drifting(policy, belief, rng)
             self.block = NUMBERS // belief.arms**2 + 1
             return
         if isinstance(belief, (Windowed, Discounted)):
@@ -129,8 +102,7 @@ class CompiledRun(Run):
         runs, until = self._runs, self._done + noise.size
         values = schedule(runs.policy, runs.belief.arms, runs.horizon, self._done, until)
         means, stride = means_of(runs.environment, self._done, until)
-        held = _held(runs.policy, np.arange(self._done + 1, until + 1))
-        self._loop(Steps(means, stride, *self._always, noise, arms, rewards, held, self._last), values)
+        self._loop(Steps(means, stride, *self._always, noise, arms, rewards, self._done, self._last), values)
         self._done, self._last = until, int(arms[-1])
         self.initialisation = int(self._progress["initialisation"])
         if not np.isfinite(rewards).all():
@@ -165,125 +137,3 @@ def schedule(policy: Policy, arms: int, horizon: int, done: int, until: int) -> 
 @lru_cache(maxsize=256)  # 32 MB: enough for four million times, and no more for any horizon
 def _page(policy: Policy, arms: int, first: int, last: int) -> Array:
     return frozen(np.array(policy.schedule(np.arange(first + 1, last + 1), arms), dtype=np.float64))
-
-
-def _unknown_rewards(environment: Environment) -> str:
-    """Return why rewards of this environment are not compiled, or ""."""
-    if isinstance(environment, (NoisyBandit, BernoulliBandit, ChangingBandit)):
-        return ""
-    other = f"the rewards are those of a {type(environment).__name__}"
-    return "the mean rewards change with time" if environment.changes else other
-
-
-def _held(policy: Policy, times: Integers) -> Flags:
-    """Return at which times the arm before is taken again; nothing for rules that hold none."""
-    if not isinstance(policy, Blocked):
-        return np.zeros(0, dtype=np.uint8)
-    within = _held(policy.rule, times)
-    return np.asarray(~policy.begins(times) | (within != 0 if within.size else False), dtype=np.uint8)
-
-
-def _without_loop(policy: Policy) -> str:
-    from corrbandits.simulation.engines.compiled.loops import LOOPS
-
-    begin = LOOPS.get(type(policy), f"{type(policy).__name__} has no compiled loop")
-    return begin if isinstance(begin, str) else ""
-
-
-def _without_mixed_loop(runs: Runs) -> str:
-    """Return why there is no compiled form of these runs on a belief told nothing, or ""."""
-    from corrbandits.simulation.engines.compiled.loops import ON_MIXTURES
-
-    policy, belief, environment = runs.policy, runs.belief, runs.environment
-    assert isinstance(belief, Vague)
-    if type(policy) not in ON_MIXTURES:
-        return f"{type(policy).__name__} needs more of a Vague belief than means and variances"
-    if belief.counts.any() or belief.awaited:
-        return "the belief has seen or awaits rewards"
-    if belief.parts.past is not None:
-        return "the belief knows of earlier seasons"
-    if belief.level is not None and belief.level.deviation and belief.parts.free:
-        return "the scale must be integrated out numerically"
-    if (1 + belief.changes) * len(belief.parts) * belief.arms**2 > MOST_MIXED:
-        return f"the covariances of {belief.arms:,} arms under {len(belief.parts)} parts take too much memory"
-    if why_not := _unknown_rewards(environment):
-        return why_not
-    means = environment.path if isinstance(environment, ChangingBandit) else environment.means
-    largest = np.abs(means).max() + np.sqrt(environment.noise_variance.max())
-    finest = max(float(np.ptp(means)), float(np.sqrt(environment.noise_variance.max())))
-    return "" if largest < 1e100 and not 0 < finest < 1e-100 else "squares of the rewards leave the doubles"
-
-
-def _without_drifting_loop(runs: Runs) -> str:
-    """Return why there is no compiled form of these runs on a drifting belief, or ""."""
-    from corrbandits.simulation.engines.compiled.drifting_loops import ON_DRIFTING
-
-    policy, belief = runs.policy, runs.belief
-    assert isinstance(belief, Drifting)
-    joint = isinstance(belief.prior, Correlated)
-    if type(policy) not in ON_DRIFTING:
-        return f"{type(policy).__name__} has no compiled loop on a Drifting belief"
-    if isinstance(policy, Thompson) and joint:
-        return "a draw of a Drifting belief on correlated arms needs a root of its covariance at every step"
-    if belief.scales.size > 1:
-        return "the scale of the Drifting belief is not known"
-    if isinstance(policy, Gittins) and belief.counts.any():
-        return "how far ahead Gittins looks depends on when rewards came before the first decision"
-    if belief.awaited or belief.time != 1:
-        return "the belief awaits rewards, or its time is not that of the first decision"
-    if joint and (beyond := _beyond(belief.prior) or _cancelling(belief, runs.horizon)):
-        return beyond
-    return _unknown_rewards(runs.environment) or _without_first_limit(policy, belief.arms)
-
-
-def _without_forgetting_loop(runs: Runs) -> str:
-    """Return why there is no compiled form of these runs on a windowed or discounted belief, or ""."""
-    from corrbandits.simulation.engines.compiled.forgetting_loops import ON_FORGETTING
-
-    policy, belief = runs.policy, runs.belief
-    assert isinstance(belief, (Windowed, Discounted))
-    name, joint = type(belief).__name__, isinstance(belief.prior, Correlated)
-    if type(policy) not in ON_FORGETTING:
-        return f"{type(policy).__name__} has no compiled loop on a {name} belief"
-    if joint and isinstance(belief, Discounted):
-        return "discounting changes what is known of all correlated arms at once: every step needs a factorisation"
-    if belief.counts.any() or belief.awaited or belief.time != 1:
-        return "the belief has seen or awaits rewards, or its time is not that of the first decision"
-    if joint and belief.prior.variance.max() > MOST_TAKEN_BACK * belief.noise_variance.min():
-        return "the noise is so small beside the prior that rewards taken back would lose their digits"
-    if joint and (beyond := _beyond(belief.prior)):
-        return beyond
-    return _unknown_rewards(runs.environment) or _without_first_limit(policy, belief.arms)
-
-
-def _beyond(belief: GaussianBelief) -> str:
-    """Return that variances are so large or small that products of two are no doubles, or ""."""
-    scales = np.concatenate([belief.variance[belief.variance > 0], belief.noise_variance])
-    if scales.min() > 1 / LARGEST and scales.max() < LARGEST:
-        return ""
-    return f"variances must lie between {1 / LARGEST:g} and {LARGEST:g}, or products of two leave the doubles"
-
-
-def _cancelling(belief: Drifting, horizon: int) -> str:
-    """Return that so little may be left of a variance that its difference from the prior's loses digits, or ""."""
-    prior = belief.prior.variance
-    left = 1 / (1 + horizon * prior.max() / belief.noise_variance.min()) - math.expm1(-2 / belief.scales[0])
-    return (
-        "" if left > LEAST_LEFT else "the noise is so small beside the prior that differences would lose their digits"
-    )
-
-
-def _without_first_limit(policy: Policy, arms: int) -> str:
-    if not isinstance(policy, LimitPolicy):
-        return ""
-    try:
-        return "" if np.isfinite(policy.width(1, arms)) else "the limit at t = 1 is not finite"
-    except ValueError as error:  # a schedule that begins later: initialisation may last till then
-        return f"at t = 1 {error}"
-
-
-def _too_fine(belief: Correlated, horizon: int) -> bool:
-    """Return whether a variance might fall so far that `Correlated.sample` would draw in another way."""
-    with np.errstate(divide="ignore"):
-        least = 1 / (1 / belief.variance + horizon / belief.noise_variance.min())
-    return bool((least < belief.finest()).any())

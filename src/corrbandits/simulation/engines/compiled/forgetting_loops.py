@@ -29,8 +29,7 @@ from corrbandits.simulation.engines.compiled.forgetting_update import (
     observe_forgetting,
     observe_windowed,
 )
-from corrbandits.simulation.engines.compiled.loops import Loop
-from corrbandits.simulation.engines.compiled.state import Ranked, Steps, ranked, unranked
+from corrbandits.simulation.engines.compiled.state import Loop, Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import pull, settle_printed
 
 ON_FORGETTING = ON_DRIFTING - {Thompson}

@@ -1,4 +1,4 @@
-"""Which arm is taken without a choice: one that is held, or that the initialisation phase takes. Parts of the loops."""
+"""Which arm the initialisation phase takes: parts of the loops."""
 
 from __future__ import annotations
 
@@ -20,15 +20,6 @@ def pending_arm(d: Array, thresholds: Array) -> int:
 
 
 @part
-def held_arm(steps: Steps, t: int) -> int:
-    """Return the arm that is held at step t, the one before, or -1."""
-    arm = -1
-    if steps.held.size > 0 and steps.held[t]:
-        arm = steps.arms[t - 1] if t > 0 else steps.before
-    return arm
-
-
-@part
 def first_arm(d: Array, steps: Steps) -> int:
     """Return the arm that the initialisation phase takes, or -1 once it is over."""
     arm = -1
@@ -37,10 +28,3 @@ def first_arm(d: Array, steps: Steps) -> int:
         steps.progress.initialisation += arm >= 0
         steps.progress.initialising = arm >= 0
     return arm
-
-
-@part
-def given_arm(d: Array, steps: Steps, t: int) -> int:
-    """Return the arm that is held at step t, or else that which the initialisation phase takes, or -1."""
-    first, held = first_arm(d, steps), held_arm(steps, t)
-    return held if held >= 0 else first

@@ -19,7 +19,6 @@ from corrbandits.policies import (
     UCB1,
     UCL,
     BayesUCB,
-    Blocked,
     CorrelatedUCL,
     EpsilonGreedy,
     Gittins,
@@ -27,16 +26,13 @@ from corrbandits.policies import (
     HorizonUCL,
     InformationDirected,
     KnowledgeGradient,
-    OnGraph,
     Policy,
-    Safe,
-    Satisficing,
-    Softmax,
     Thompson,
-    Travelling,
     Uniform,
 )
 from corrbandits.policies.gittins.table import table
+from corrbandits.simulation.engines.compiled.around_loops import begin_around
+from corrbandits.simulation.engines.compiled.around_state import KINDS
 from corrbandits.simulation.engines.compiled.cache import compiled
 from corrbandits.simulation.engines.compiled.choose import (
     arm_at_random,
@@ -44,13 +40,12 @@ from corrbandits.simulation.engines.compiled.choose import (
     draw,
     first_index,
     first_limit,
-    largest_gain_apart,
-    largest_gain_joint,
     largest_limit,
     likely_printed_limit,
 )
-from corrbandits.simulation.engines.compiled.given import given_arm, held_arm
-from corrbandits.simulation.engines.compiled.state import Apart, Joint, Ranked, Steps, ranked, unranked
+from corrbandits.simulation.engines.compiled.gains import largest_gain_apart, largest_gain_joint
+from corrbandits.simulation.engines.compiled.given import first_arm
+from corrbandits.simulation.engines.compiled.state import Apart, Joint, Loop, Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import (
     observe_apart,
     observe_joint,
@@ -61,9 +56,6 @@ from corrbandits.simulation.engines.compiled.update import (
     weigh,
 )
 
-Loop = Callable[[Steps, Array], None]
-"""Goes on with a run: to be called with some steps and the rule's schedule at these."""
-
 Begin = Callable[[Any, Any, Any, np.random.Generator], Loop]
 """Returns the loop of a run: to be called with the rule, the belief, its state and the rule's random numbers."""
 
@@ -73,7 +65,7 @@ def printed_limits(b: Joint, steps: Steps, widths: Array) -> None:
     """Go on, taking the arm of largest mu_i + width s_i sqrt(sum_j rho_ij^2)."""
     for t in range(steps.eps.size):
         last = b.streak.arm
-        k = given_arm(b.d, steps, t)
+        k = first_arm(b.d, steps)
         if k < 0 and b.streak.lasting and widths[t] > 0.0:
             k = likely_printed_limit(b, widths[t])
         if k != last or k < 0:
@@ -91,7 +83,7 @@ def limits_joint(
 ) -> None:
     """Go on, taking with probability epsilon any arm, else that of largest mu_i + width s_i."""
     for t in range(steps.eps.size):
-        k = given_arm(b.d, steps, t)
+        k = first_arm(b.d, steps)
         if k < 0 and epsilon > 0.0:
             k = arm_at_random(b.d.size, epsilon, rng)
         if k < 0 and order.rank.size > 0:
@@ -109,7 +101,7 @@ def limits_apart(
 ) -> None:
     """Go on, taking with probability epsilon any arm, else that of largest mu_i + width s_i."""
     for t in range(steps.eps.size):
-        k = given_arm(b.d, steps, t)
+        k = first_arm(b.d, steps)
         if k < 0 and epsilon > 0.0:
             k = arm_at_random(b.d.size, epsilon, rng)
         if k < 0 and order.rank.size > 0:
@@ -123,10 +115,8 @@ def limits_apart(
 def draws_joint(b: Joint, steps: Steps, root: Array, counts: Array, rng: np.random.Generator) -> None:
     """Go on, taking the arm of the largest draw."""
     for t in range(steps.eps.size):
-        k = held_arm(steps, t)
-        if k < 0:
-            draw(b, root, steps.noise, counts, rng, b.x, b.w)
-            k = largest_limit(b.w, b.w, 0.0)
+        draw(b, root, steps.noise, counts, rng, b.x, b.w)
+        k = largest_limit(b.w, b.w, 0.0)
         counts[k] += 1.0
         observe_joint(b, False, k, pull(steps, t, k), steps.noise[k])
 
@@ -135,7 +125,7 @@ def draws_joint(b: Joint, steps: Steps, root: Array, counts: Array, rng: np.rand
 def draws_apart(b: Apart, steps: Steps, rng: np.random.Generator) -> None:
     """Go on, taking the arm of the largest draw."""
     for t in range(steps.eps.size):
-        k = given_arm(b.d, steps, t)
+        k = first_arm(b.d, steps)
         if k < 0:
             most = -np.inf
             for i in range(b.d.size):
@@ -149,9 +139,7 @@ def draws_apart(b: Apart, steps: Steps, rng: np.random.Generator) -> None:
 def gains_joint(b: Joint, steps: Steps, left: Array) -> None:
     """Go on, taking the arm of largest mu_i + left gain_i (`baselines.KnowledgeGradient`)."""
     for t in range(steps.eps.size):
-        k = held_arm(steps, t)
-        if k < 0:
-            k = largest_gain_joint(b, steps.noise, left[t])
+        k = largest_gain_joint(b, steps.noise, left[t])
         observe_joint(b, False, k, pull(steps, t, k), steps.noise[k])
 
 
@@ -159,7 +147,7 @@ def gains_joint(b: Joint, steps: Steps, left: Array) -> None:
 def gains_apart(b: Apart, steps: Steps, left: Array) -> None:
     """Go on, taking the arm of largest mu_i + left gain_i (`baselines.KnowledgeGradient`)."""
     for t in range(steps.eps.size):
-        k = given_arm(b.d, steps, t)
+        k = first_arm(b.d, steps)
         if k < 0:
             k = largest_gain_apart(b.d, b.mu, steps.noise, left[t])
         observe_apart(b, k, pull(steps, t, k), steps.noise[k])
@@ -171,7 +159,7 @@ def indices_joint(
 ) -> None:
     """Go on, taking the arm of largest Gittins index (`horizon.Gittins`)."""
     for t in range(steps.eps.size):
-        k = given_arm(b.d, steps, t)
+        k = first_arm(b.d, steps)
         if k < 0:
             between(left[t], log_m, g, row)
             k = first_index(b.mu, b.d, steps.noise, log_n, row, order)
@@ -184,7 +172,7 @@ def indices_apart(
 ) -> None:
     """Go on, taking the arm of largest Gittins index (`horizon.Gittins`)."""
     for t in range(steps.eps.size):
-        k = given_arm(b.d, steps, t)
+        k = first_arm(b.d, steps)
         if k < 0:
             between(left[t], log_m, g, row)
             k = first_index(b.mu, b.d, steps.noise, log_n, row, order)
@@ -198,7 +186,7 @@ def averages(unknown: Array, counts: Array, steps: Steps, widths: Array) -> None
     `unknown` is infinite for arms of which nothing was believed, which come first, and 0 for the others.
     """
     for t in range(steps.eps.size):
-        k, most = given_arm(unknown, steps, t), -np.inf
+        k, most = first_arm(unknown, steps), -np.inf
         if k < 0:
             for i in range(counts.size):
                 if counts[i] == 0.0:
@@ -254,13 +242,6 @@ def _averages(policy: UCB1, belief: GaussianBelief, state: Joint | Apart, rng: n
     return lambda steps, widths: averages(unknown, counts, steps, widths)
 
 
-def _held(policy: Blocked, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
-    """Return the loop of the rule within: what is held, every loop is told by its steps."""
-    begin = LOOPS[type(policy.rule)]
-    assert not isinstance(begin, str)
-    return begin(policy.rule, belief, state, rng)
-
-
 LOOPS: Mapping[type[Policy], Begin | str] = {
     UCL: _limits,
     CorrelatedUCL: _printed,
@@ -275,12 +256,7 @@ LOOPS: Mapping[type[Policy], Begin | str] = {
     HorizonUCL: _limits,
     Gittins: _indices,
     Uniform: lambda policy, belief, state, rng: _explored(1.0, state, rng),
-    Blocked: _held,
-    OnGraph: "OnGraph walks along a graph",
-    Softmax: "Softmax draws among indices",
-    Satisficing: "Satisficing draws among indices",
-    Safe: "Safe asks for another limit of every arm",
-    Travelling: "Travelling minds the way to every arm",
+    **dict.fromkeys(KINDS, begin_around),
 }
 """Every rule of the package: how its loop begins, or why it is not compiled."""
 

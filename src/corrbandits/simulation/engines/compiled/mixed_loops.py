@@ -11,11 +11,10 @@ from corrbandits.policies.gittins.table import table
 from corrbandits.policies.horizon import doubts
 from corrbandits.simulation.engines.compiled.cache import compiled
 from corrbandits.simulation.engines.compiled.choose import first_limit, first_of_equals, largest_limit
-from corrbandits.simulation.engines.compiled.loops import Loop
 from corrbandits.simulation.engines.compiled.mixed_choose import index_parts, opening_arm, weigh_parts
 from corrbandits.simulation.engines.compiled.mixed_state import Mixed, Told, mixed_state
 from corrbandits.simulation.engines.compiled.mixed_update import observe_mixed
-from corrbandits.simulation.engines.compiled.state import Ranked, Steps, ranked, unranked
+from corrbandits.simulation.engines.compiled.state import Loop, Ranked, Steps, ranked, unranked
 from corrbandits.simulation.engines.compiled.update import pull
 
 

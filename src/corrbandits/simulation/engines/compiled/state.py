@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config
 
-from corrbandits._core.checks import Array, Flags, Integers
+from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Belief, Correlated, GaussianBelief
 from corrbandits.policies import by_place
 from corrbandits.simulation.engines.compiled.cache import compiled
@@ -76,7 +76,6 @@ class Steps(NamedTuple):
     """Some steps of a run: as many as there is eps. A reward is m_i + sigma_i eps or, if binary, whether eps < m_i.
 
     At step t the means begin at t * stride: the stride is 0 where they do not change, N where each step has its own.
-    `held` says of each step whether the arm before it is taken again; it is empty for rules that hold none.
     """
 
     means: Array
@@ -90,8 +89,12 @@ class Steps(NamedTuple):
     eps: Array
     arms: Integers
     rewards: Array
-    held: Flags
-    before: int  # the arm before the first step
+    done: int  # how many steps there were before
+    before: int  # the arm before the first step, or -1
+
+
+Loop = Callable[[Steps, Array], None]
+"""Goes on with a run: to be called with some steps and the rule's schedule at these."""
 
 
 def state_of(belief: GaussianBelief) -> Joint | Apart:

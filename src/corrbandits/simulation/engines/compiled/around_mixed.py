@@ -1,0 +1,92 @@
+"""Rules around another rule on a belief told nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits.belief import Vague
+from corrbandits.policies import Gittins, Policy
+from corrbandits.policies.horizon import doubts
+from corrbandits.simulation.engines.compiled.around_loops import loop_of, played, stand
+from corrbandits.simulation.engines.compiled.around_state import Layers, Within, innermost
+from corrbandits.simulation.engines.compiled.cache import part
+from corrbandits.simulation.engines.compiled.mixed_choose import index_parts, opening_arm, weigh_parts
+from corrbandits.simulation.engines.compiled.mixed_state import Mixed, Told, mixed_state
+from corrbandits.simulation.engines.compiled.mixed_update import observe_mixed
+from corrbandits.simulation.engines.compiled.state import Loop, Steps
+
+
+class Opened(NamedTuple):
+    """A belief told nothing that rules may lead anywhere in its opening; means are less the first reward."""
+
+    mu: Array  # of the mixture
+    d: Array
+    mixed: Mixed
+    told: Told
+    squares: Array  # (N, N), squared distances
+    away: Array  # (N,), the least of those from an arm to what was tried
+    middle: Integers  # (N,), the rank of an arm by how near it is to the middle
+
+
+@part
+def opening(b: Opened, steps: Steps, layers: Layers, within: Within, last: int) -> int:
+    """Return the arm to try while there are no variances yet, or -1: `belief.vague.opening.farthest`."""
+    arm = -1
+    if opening_arm(b.mixed, b.told) >= 0:
+        arm = 0
+        for i in range(1, b.d.size):
+            nearer, less = b.away[i] - b.away[arm], within.counts[i] - within.counts[arm]
+            if nearer > 0.0 or (
+                b.away[i] == b.away[arm] and (less < 0.0 or (less == 0.0 and b.middle[i] < b.middle[arm]))
+            ):
+                arm = i
+        steps.progress.initialisation += 1
+    return arm
+
+
+@part
+def mixed_limits(b: Opened, steps: Steps, layers: Layers, within: Within, width: float) -> None:
+    """Write means and width deviations."""
+    weigh_parts(b.mixed, b.told)
+    for i in range(b.d.size):
+        layers.values[i] = b.mixed.seen.offset + (b.mu[i] + width * b.mixed.deviation[i])
+
+
+@part
+def mixed_indices(b: Opened, steps: Steps, layers: Layers, within: Within, ahead: Array) -> None:
+    """Write Gittins indices: `ahead` says for how many decisions, and how many deviations of the parts' are added."""
+    weigh_parts(b.mixed, b.told)
+    index_parts(b.mixed, b.told, ahead[0], ahead[1], within.log_m, within.g, within.log_n, within.row, layers.values)
+    for i in range(b.d.size):
+        layers.values[i] += b.mixed.seen.offset
+
+
+@part
+def observe_opened(b: Opened, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k into every part, and note how far the arms are from it."""
+    observe_mixed(b.mixed, b.told, k, reward)
+    for i in range(b.d.size):
+        b.away[i] = min(b.away[i], b.squares[k, i])
+
+
+def begin_around_mixed(policy: Policy, belief: Vague, rng: np.random.Generator) -> tuple[Opened, Loop]:
+    """Return the state and the loop of a rule around another."""
+    state, rule = opened(belief), innermost(policy)
+    value = mixed_indices if isinstance(rule, Gittins) else mixed_limits
+    go_on = played(policy, belief, state, loop_of(value, observe_opened, stand, opening), rng)
+    if not isinstance(rule, Gittins):
+        return state, go_on
+    return state, lambda steps, left: go_on(steps, np.column_stack([left, doubts(left)]))
+
+
+def opened(belief: Vague) -> Opened:
+    """Return a prior in a form that changes in place."""
+    mixed, told = mixed_state(belief)
+    points = np.zeros((belief.arms, 0)) if belief.parts.points is None else belief.parts.places()
+    squares = np.array([np.square(points - point).sum(axis=1) for point in points])
+    middle = np.empty(belief.arms, dtype=np.int64)
+    middle[told.again] = np.arange(belief.arms)
+    return Opened(mixed.mu, mixed.variance, mixed, told, squares, np.full(belief.arms, np.inf), middle)

@@ -75,8 +75,9 @@ def test_a_block_has_a_whole_number_of_decisions(length, words):
 def test_where_nothing_is_compiled_the_reason_is_said():
     with pytest.raises(ValueError, match="because InformationDirected compares many draws"):
         cb.simulate({"a": (cb.Blocked(cb.InformationDirected()), FLAT)}, BANDIT, 9, engine="compiled")
-    with pytest.raises(ValueError, match="because no arm is held in the loops on a Vague belief"):
-        cb.simulate({"a": (cb.Blocked(cb.Gittins(9)), cb.Vague(arms=4))}, BANDIT, 9, engine="compiled")
+    forgetful = cb.Windowed(prior=FLAT, window=5)
+    with pytest.raises(ValueError, match="because no rule around another has a loop on a Windowed belief"):
+        cb.simulate({"a": (cb.Blocked(cb.UCL()), forgetful)}, BANDIT, 9, engine="compiled")
 
 
 @pytest.mark.slow

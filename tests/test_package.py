@@ -102,7 +102,7 @@ WRONG = {
     "cb.UCL(a='three')": 'Argument "a" to "UCL" has incompatible type "str"',
     "cb.Arm": 'Module has no attribute "Arm"',
     "text: str = cb.simulate": "Incompatible types in assignment",
-    "cb.Study.open('survey.db', 'meadow').tell('one', 1.0)": 'Argument 1 to "tell" of "Study" has incompatible type',
+    "cb.Study.open('survey.db', 'meadow').tell('one', 1.0)": 'Argument 1 to "tell" of "Telling" has incompatible type',
     "cb.landscapes.three_peaks()": 'Module has no attribute "three_peaks"',
 }
 

@@ -91,3 +91,49 @@ def test_a_copy_of_a_study_may_change(ok, tmp_path):
         assert (told["drift"], told["length"], told["mean"], told["sd"]) == (10.0, 300.0, 0.0, 20.0)
         still = cb.Study.open(default_database(tmp_path), "meadow").belief
         assert 0 < study.belief.mean[0] < 0.03 * still.mean[0]  # exp(-4) of it is left
+
+
+def test_a_history_is_observed_at_the_times_it_has(ok, answer, tmp_path):
+    ok(*TOLD_NOTHING, "--drift", "30d")
+    for arm, age in (("p00", 80), ("p01", 40), ("p02", 3)):
+        ok("observe", "meadow", arm, "25", "--at", days_ago(age))
+    ok("history", "meadow", "--csv", "history.csv")
+    ok("create", "again", *TOLD_NOTHING[2:], "--drift", "30d")
+    said = ok("observe", "again", "--from", "history.csv")
+    assert ages(tmp_path, "again") == ages(tmp_path) == [80.0, 40.0, 3.0]
+    first, last = (datetime.fromisoformat(days_ago(age)).astimezone().isoformat(" ", "minutes") for age in (80, 3))
+    assert f"Measured from {first} to {last}." in " ".join(said.split())
+    assert [text[:13] for text in answer("observe", "again", "--from", "history.csv")["measured"]] == [
+        days_ago(age)[:13] for age in (80, 3)
+    ]
+
+
+@pytest.mark.parametrize(("heading", "entry"), [("date", "1.10.2026"), ("Sampled", "2026-10-01"), ("When", "noon")])
+def test_times_that_are_not_read_are_refused_where_they_count(ok, refused, tmp_path, heading, entry):
+    ok(*TOLD_NOTHING, "--drift", "30d")
+    ok("ask", "meadow")
+    ok("create", "still", *TOLD_NOTHING[2:])
+    for needs, arm, command in (("name", "p00", "observe"), ("trial", "1", "tell")):
+        (tmp_path / "rewards.csv").write_text(f"{needs},reward,{heading}\n{arm},31,{entry}\n")
+        said = refused(command, "meadow", "--from", "rewards.csv")
+        assert f"must be in a column `at` or `measured`, got '{heading}'" in said
+        assert "Nothing was recorded" in said
+    assert ages(tmp_path) == []
+    ok("tell", "meadow", "--from", "rewards.csv", "--at", days_ago(2))
+    (tmp_path / "rewards.csv").write_text(f"name,reward,{heading}\np00,31,{entry}\n")
+    ok("observe", "still", "--from", "rewards.csv")
+    assert ages(tmp_path) == [2.0]
+
+
+def test_what_is_recorded_says_when_it_was_measured(ok, answer, tmp_path):
+    ok(*TOLD_NOTHING, "--drift", "30d")
+    ok("create", "still", *TOLD_NOTHING[2:])
+    then = days_ago(9)
+    local = datetime.fromisoformat(then).astimezone().isoformat(" ", "minutes")
+    assert f"observed: 31, measured {local};" in " ".join(ok("observe", "meadow", "p00", "31", "--at", then).split())
+    assert "observed: 31, measured now;" in ok("observe", "meadow", "p00", "31")
+    assert f"measured {local};" in " ".join(ok("observe", "still", "p00", "31", "--at", then).split())
+    assert "measured" not in ok("observe", "still", "p00", "31")  # where time does not count, nothing is said of it
+    assert answer("observe", "still", "p00", "31", "--at", then)["measured"] == then
+    (tmp_path / "rewards.csv").write_text("name,reward\np00,31\np01,32\n")
+    assert "Measured now." in ok("observe", "meadow", "--from", "rewards.csv")

@@ -256,3 +256,35 @@ def test_a_copy_may_change_where_the_study_did_not(url, clock):
         moving = Vague(coordinates=PLACES, parts=8, drift=10.0)
         with study.copy("moving", prior=moving) as copied:
             same(copied.belief, moving.replay(History.of(steps, 4)).after(0.0), 1e-9)
+
+
+def test_a_row_says_its_time_with_a_key_or_without(url, clock):
+    october = datetime(2026, 3, 1, 9)
+    clock.in_days(1)
+    with made(url) as study:
+        rows = [(0, 1.0), (1, 2.0, None), (2, 3.0, october), (3, 4.0, october.date()), (0, 5.0, None, "2026-03-02")]
+        rows += [(1, 6.0, "2026-03-03", None), (2, 7.0, "receipt"), (3, 8.0, "other", october)]
+        assert study.observe_all(rows) == 8
+        times = [entry.when for entry in study.snapshot().ledger.trials]
+        at = {2: october, 3: datetime(2026, 3, 1), 4: datetime(2026, 3, 2), 7: october}
+        assert times == [at[k].timestamp() if k in at else clock.now for k in range(8)]
+        assert study.observe_all(rows) == 5  # those without a key are other ones each time
+        assert {"2026-03-03", "receipt", "other"} <= study.snapshot().ledger.keys.keys()
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ((0, 1.0, "2026-03-02"), r"'2026-03-02' reads as a time. .*write \(0, 1.0, None, '2026-03-02'\)"),
+        ((0, 1.0, "2026-03-02T09:30+01:00"), "reads as a time"),
+        ((0,), "a row must be an arm, a reward"),
+        ((0, 1.0, "a", None, 3), "a row must be an arm, a reward"),
+        ((0, 1.0, 5.0), "a key must be text"),
+    ],
+)
+def test_a_time_in_the_place_of_a_key_is_refused(url, clock, row, why):
+    with made(url) as study, pytest.raises(BadRowError, match=why) as caught:
+        study.observe_all([(0, 1.0, "fine"), row])
+    assert caught.value.row == 1
+    with Study.open(url, "meadow") as study:
+        assert study.trials == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 from typing import Any
 
@@ -12,7 +13,11 @@ AHEAD = 60.0
 
 DAY = 86_400.0
 
+MINUTE = 60.0
+
 EXPECTED = "a time such as 2026-03-14, 2026-03-14T09:30 (here) or 2026-03-14T09:30+01:00"
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 When = str | float | date | None
 """ISO 8601, a date or a time, local where no zone is said; seconds since 1970; or nothing, for now."""
@@ -47,6 +52,32 @@ def refuse_another_time(trial: int, known: float | None, measured: float | None)
         f"the reward of trial {trial} was measured at {first}, got {second} now. If the first is wrong, retract it and "
         "observe it at the right time."
     )
+
+
+def moment_in_words(at: float, now: float) -> str:
+    """Return a time, given in seconds since 1970, as people here write it; `now` if it is within a minute of that.
+
+    >>> moment_in_words(1e9, now=1e9 + 20.0)
+    'now'
+    """
+    if abs(at - now) < MINUTE:
+        return "now"
+    return datetime.fromtimestamp(at).astimezone().isoformat(" ", "minutes")
+
+
+def reads_as_time(text: str) -> bool:
+    """Return whether a text says a time or a date, such that it can hardly be anything else.
+
+    >>> reads_as_time("2026-03-14"), reads_as_time("20260314")
+    (True, False)
+    """
+    if not _DATE.match(text.strip()):
+        return False
+    try:
+        datetime.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return True
 
 
 def _seconds(at: Any) -> float:

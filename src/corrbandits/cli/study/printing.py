@@ -52,7 +52,7 @@ def say_done(snapshot: Snapshot, did: str, number: int, *, already: bool = False
         document(data.done(snapshot, did, number) | {"already": already})
         return
     trial, reward = snapshot.trial(number), snapshot.reward(number)
-    value = "" if reward is None else f": {exact(reward)}"
+    value = "" if reward is None else f": {exact(reward)}{_measured(snapshot, number)}"
     what = "was there already" if already else did
     say(f"trial {number} ({trial.name}) {what}{value}; {len(snapshot.open_trials):,} open")
     if reward is not None and not snapshot.settings.repeat:
@@ -64,6 +64,16 @@ def say_done(snapshot: Snapshot, did: str, number: int, *, already: bool = False
         from corrbandits.study.report.sentences import amend_in_words, surprise_in_words
 
         say(surprise_in_words(surprise), amend_in_words(surprise, snapshot.name))
+
+
+def _measured(snapshot: Snapshot, number: int) -> str:
+    """Return when a reward was measured, where that counts or was said."""
+    from corrbandits.study.measured import moment_in_words
+
+    entry = snapshot.ledger.entry(number)
+    if entry.when is None or (entry.measured is None and not snapshot.ledger.recipe.in_real_time):
+        return ""
+    return f", measured {moment_in_words(entry.when, snapshot.at)}"
 
 
 def trials_table(snapshot: Snapshot, trials: Sequence[Trial]) -> None:

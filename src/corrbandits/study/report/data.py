@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def done(snapshot: Snapshot, did: str, number: int) -> Data:
         "did": did,
         **_trial(snapshot, snapshot.trial(number)),
         "reward": snapshot.reward(number),
+        "measured": iso(snapshot.ledger.entry(number).when),
         "open": len(snapshot.open_trials),
         "surprise": None if surprise is None else surprise.z,
     }
@@ -79,6 +81,11 @@ def history(snapshot: Snapshot) -> list[Data]:
         times = {key: None if pd.isna(row[key]) else row[key].isoformat() for key in TIMES}
         rows.append({str(key): value for key, value in row.items()} | times)
     return rows
+
+
+def iso(seconds: float | None) -> str | None:
+    """Return a time, in seconds since 1970, as text in ISO 8601."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _trial(snapshot: Snapshot, trial: Trial) -> Data:

@@ -1,6 +1,8 @@
 """A study whose moves cost something: where those who measure are, and what they are asked for."""
 
 import json
+import math
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -144,3 +146,35 @@ def test_rules_are_named_around_rules():
         setup.policy_called("Blocked(UCL)", {"width": 3.0})
     with pytest.raises(ValueError, match="`rounds` is for a rule with a horizon"):
         setup.with_rounds(cb.Blocked(cb.UCL()), 9)
+
+
+# the opening of a belief told nothing
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_trials_begin_where_they_are_and_are_in_an_order_to_walk(tmp_path, seed):
+    places = np.random.default_rng(seed).uniform(0, 1000, (15, 2))
+    sites = {"name": [f"s{k}" for k in range(15)], "x": places[:, 0], "y": places[:, 1]}
+    with cb.Study.create(tmp_path / "s.db", "s", arms=sites, rounds=60, moves=cb.Moves(per_distance=0.01)) as study:
+        arms = [trial.arm for trial in study.ask(4, start="s10")]
+        assert arms[0] == 10
+        for k in range(1, 4):
+            nearest = np.array([min(math.dist(place, places[arm]) for arm in arms[:k]) for place in places])
+            enough = [arm for arm in range(15) if nearest[arm] >= nearest.max() / 2]
+            assert arms[k] in enough
+            assert arms[k] == min(enough, key=lambda arm: math.dist(places[arms[k - 1]], places[arm]))
+        found = [study.explain(trial) for trial in range(1, 5)]
+        assert [one.replayed for one in found] == arms
+        assert "in the opening: the cheapest to reach, for 0" in str(found[0])
+        assert "far from what was tried, and of such arms the cheapest to reach, for " in str(found[1])
+
+        def way(order):
+            return sum(math.dist(places[a], places[b]) for a, b in pairwise((10, *order)))
+
+        assert way(arms) <= 1.25 * min(map(way, permutations(arms)))
+
+
+def test_where_only_the_number_of_moves_costs_the_opening_is_the_farthest_first(tmp_path):
+    with cb.Study.create(tmp_path / "s.db", "s", arms=SITES, rounds=60, moves=cb.Moves(per_move=1.0)) as study:
+        names = [trial.name for trial in study.ask(3, start="mill")]
+        assert names == ["mill", "brook", "wood"]  # where they are, then as far as can be

@@ -40,8 +40,9 @@ class Travelling(IndexWrapper):
 
     `moves` says what moves cost; where it does not say where arms lie, the belief does. `horizon` is how many decisions
     there are in all; without one, as many are taken to be left as were made, and at least 20. Of arms that the rule
-    tries first, and of which equally little is known, it takes the one that is cheapest to reach. Where moves cost
-    nothing, or nobody is anywhere yet, the choice is the rule's own.
+    tries first, and of which equally little is known, it takes the one that is cheapest to reach; of a belief told
+    nothing in its opening, the cheapest of those at least half as far from what was tried as the farthest. Where moves
+    cost nothing, or nobody is anywhere yet, the choice is the rule's own.
 
     >>> from corrbandits import Gittins, Independent
     >>> prior = Independent(mean=[0.0, 1.0], variance=1.0, noise_variance=1.0)
@@ -108,7 +109,8 @@ def placed(policy: Policy, coordinates: Array) -> Policy:
 
 def _nearest(belief: Belief, first: Integers, costs: Array) -> int:
     """Return which of some arms to try first: of the least known ones the cheapest to reach."""
-    if isinstance(belief, Vague):  # it knows which tells most
-        return belief.least_known(first)
+    if isinstance(belief, Vague) and belief.opening:
+        near = belief.little_known(first)
+        return belief.least_known(near[costs[near] == costs[near].min()])
     widest = first[belief.variance[first] == belief.variance[first].max()]
     return int(widest[costs[widest].argmin()])

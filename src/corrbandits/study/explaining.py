@@ -74,9 +74,7 @@ class Explanation:
     def __str__(self) -> str:
         c, second = self.chosen, self.runner_up
         if self.opening:
-            first = "the best of earlier seasons" if self.history else "the middle of all arms"
-            place = "the farthest from what was tried" if self.t > 1 else first
-            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: {place}"
+            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: {self._place()}"
             return text + (f"\nrunner-up: {second.name}" if second else "\nno other arm could be chosen")
         digits = _digits(c, second) if second and not self.tied else DIGITS
         text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c, *digits)}"
@@ -92,6 +90,15 @@ class Explanation:
         return text + (
             f"\nrunner-up: {second.name}, {_said(second, *digits)}" if second else "\nno other arm could be chosen"
         )
+
+    def _place(self) -> str:
+        """Return for what an arm was chosen in the opening."""
+        if self.t == 1 and self.history:
+            return "the best of earlier seasons"
+        if self.way is not None:
+            far = "far from what was tried, and of such arms " if self.t > 1 else ""
+            return f"{far}the cheapest to reach, for {number(self.way, 4)}"
+        return "the farthest from what was tried" if self.t > 1 else "the middle of all arms"
 
 
 def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:

@@ -172,7 +172,7 @@ class Client(Looking):
     def observe_all(self, rewards: Iterable[Observed]) -> int:
         """Add many rewards that were not asked for, as `Study.observe_all` takes them, all or none; return how many."""
         given = [
-            (arm if isinstance(arm, str) else int(arm), reward_of(reward), key, *(when_in([at]) or [None]))
+            (arm if isinstance(arm, str) else int(arm), reward_of(reward), key, when_of(at).get("at"))
             for arm, reward, key, at in rows_of(rewards)
         ]
         return int(self._transport.post(f"{self._path}/rewards", {"observe": given})["observed"])

@@ -81,9 +81,9 @@ def far_enough(points: Array | None, tried: Integers, candidates: Integers) -> I
     (array([2, 3, 4]), array([1, 2, 4]))
     """
     if points is None:
-        return candidates[tried[candidates] == tried[candidates].min()]
+        return np.asarray(candidates[tried[candidates] == tried[candidates].min()])
     away = _away(points, tried, candidates)
-    return candidates[away >= away.max() / 4]  # they are squares
+    return np.asarray(candidates[away >= away.max() / 4])  # they are squares
 
 
 def _away(points: Array, tried: Integers, candidates: Integers) -> Array:

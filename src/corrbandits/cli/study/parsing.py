@@ -8,19 +8,22 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corrbandits._shell.numbers import NUMBER
 
 if TYPE_CHECKING:
+    from corrbandits.moves import Moves
+    from corrbandits.policies import Policy
     from corrbandits.study import Study
 
 LONGEST_STEM = 60
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 _ARGUMENT = re.compile(
-    "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|per_axis|distance|alpha|policy|set|learn|drift)`"
+    "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|per_axis|distance|alpha|policy|set|learn|drift|move_cost)`"
 )
 
 _TWO = re.compile(rf"\s*(?P<low>{NUMBER.pattern})\s*(?:[,;:/-]|to|–|…)\s*(?P<high>{NUMBER.pattern})\s*", re.ASCII)
@@ -141,6 +144,23 @@ def days(what: str, text: str | None) -> bool | float | tuple[float, float] | No
             f"the range of {what} must go from the shorter time to the longer, such as 10d..60d, got {text!r:.60}."
         )
     return (ends[0], ends[1]) if dots else ends[0]
+
+
+def moves_said(per_move: str | None, per_distance: str | None, before: Policy | None = None) -> Moves | None:
+    """Return what moves cost, if that was said; what was not said of it costs what it did before.
+
+    >>> moves_said("2", None), moves_said(None, None)
+    (Moves(per_move=2), None)
+    """
+    from corrbandits.moves import Moves
+    from corrbandits.policies import Travelling
+
+    given: dict[str, Any] = {
+        "per_move": number_or_none("--move-cost", per_move),
+        "per_distance": number_or_none("--move-cost-per", per_distance),
+    }
+    said = {name: value for name, value in given.items() if value is not None}
+    return replace(before.moves if isinstance(before, Travelling) else Moves(), **said) if said else None
 
 
 def parameters(texts: Sequence[str]) -> dict[str, float | bool]:

@@ -207,6 +207,10 @@ def test_each_rule(small, policy, expected):
         ),
         ('csv = "globe.csv"', "", {"coordinates": [[50, 7], [51, 8], [52, 9]], "distance": "great_circle"}),
         ("count = 3", "", {"arms": 3}),
+        ("count = 3", "drift = true", {"arms": 3, "drift": True}),
+        ("count = 3", "drift = false", {"arms": 3}),
+        ("count = 3", "drift = [5, 5000]", {"arms": 3, "drift": (5.0, 5000.0)}),
+        ('csv = "sites.csv"', "per_coordinate = true", {"coordinates": WHERE, "per_coordinate": True}),
     ],
 )
 def test_a_prior_that_is_told_what_is_known(small, tmp_path, arms, prior, expected):

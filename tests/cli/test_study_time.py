@@ -67,6 +67,14 @@ def test_what_is_no_time_is_refused(refused, wrong):
     assert "--drift" in refused(*TOLD_NOTHING, f"--drift={wrong}")
 
 
+def test_the_time_of_change_has_a_unit(ok, answer):
+    words = "told that rewards change within 1.5; the rest is learnt; times are in days"
+    assert words in " ".join(ok(*TOLD_NOTHING, "--drift", "36h").split())
+    assert words in " ".join(ok("copy", "meadow", "b").split())
+    assert words in " ".join(ok("show", "meadow").split())
+    assert answer("copy", "meadow", "c")["prior"] == words
+
+
 def test_rewards_0_and_1_do_not_change(refused):
     said = refused("create", "meadow", "--arms", "sites.csv", "--rewards", "bernoulli", "--drift", "30d")
     assert "--drift must go with rewards with Gaussian noise" in said
@@ -78,6 +86,7 @@ def test_show_says_what_was_learnt_of_it(ok):
         ok("observe", "meadow", f"p{k % 4}{k % 3}", str(20 + k % 5), "--at", days_ago(day))
     said = " ".join(ok("show", "meadow").split())
     assert "told that rewards may change" in said
+    assert "times are in days" not in said  # none is said
     assert "rewards change within about" in said or "no change seen yet" in said
 
 

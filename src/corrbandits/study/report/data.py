@@ -26,12 +26,13 @@ def text(data: Any) -> str:
 def created(snapshot: Snapshot, remarks: Sequence[str] = ()) -> Data:
     """Return what a new study is, and where it is kept."""
     from corrbandits.study.codec import policy_data
+    from corrbandits.study.report.sentences import prior_in_words
 
     return {
         "study": snapshot.name,
         "database": snapshot.database,
         "arms": snapshot.arms.count,
-        "prior": snapshot.prior.in_words(),
+        "prior": prior_in_words(snapshot.prior),
         "policy": policy_data(snapshot.settings.policy),
         "trials": len(snapshot.trials),
         "remarks": list(remarks),
@@ -67,7 +68,10 @@ def stopping(snapshot: Snapshot, found: Stopping) -> Data:
 def explanation(name: str, found: Explanation) -> Data:
     """Return why an arm was chosen."""
     data: Data = {"study": name, **asdict(found)}
-    return data if found.way is not None else {key: value for key, value in data.items() if key != "way"}
+    if found.way is None:
+        for one in filter(None, (data, data["chosen"], data["runner_up"])):
+            del one["way"]
+    return data
 
 
 def history(snapshot: Snapshot) -> list[Data]:

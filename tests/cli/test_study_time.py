@@ -1,10 +1,12 @@
 """When rewards were measured, and studies whose rewards change with time, from the shell."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
 import corrbandits as cb
+from corrbandits._shell import terminal
 from tests.support.shell import CREATE, TOLD_NOTHING, default_database
 
 
@@ -146,3 +148,21 @@ def test_what_is_recorded_says_when_it_was_measured(ok, answer, tmp_path):
     assert answer("observe", "still", "p00", "31", "--at", then)["measured"] == then
     (tmp_path / "rewards.csv").write_text("name,reward\np00,31\np01,32\n")
     assert "Measured now." in ok("observe", "meadow", "--from", "rewards.csv")
+
+
+def test_history_shows_when_rewards_were_measured_where_it_counts_or_differs(ok, monkeypatch):
+    ok(*TOLD_NOTHING, "--drift", "30d")
+    ok("create", "still", *TOLD_NOTHING[2:])
+    then = days_ago(9)
+    for study in ("meadow", "still"):
+        ok("observe", study, "p00", "31")
+    assert "measured (UTC)" in ok("history", "meadow")
+    assert "measured (UTC)" not in ok("history", "still")
+    ok("observe", "still", "p01", "30", "--at", then)
+    for columns, heads in ((120, "asked told measured"), (80, "asked measured"), (60, "measured")):
+        console = partial(terminal.console, width=columns)
+        with monkeypatch.context() as patched:
+            patched.setattr(terminal, "console", console)
+            said = ok("history", "still")
+        assert then[:16].replace("T", " ") in said
+        assert [word for word in said.splitlines()[0].split() if word in ("asked", "told", "measured")] == heads.split()

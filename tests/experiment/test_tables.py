@@ -276,6 +276,24 @@ def test_a_truth_that_was_recorded(small, tmp_path):
     assert environment.path.tolist() == path.tolist()
 
 
+def test_a_record_brings_its_own_arms(read, tmp_path):
+    path = np.random.default_rng(0).normal(size=(50, 3)).round(2)
+    lines = ["name,x,y," + ",".join(f"t{t}" for t in range(50))]
+    lines += [f"arm{k},{k},{2 * k}," + ",".join(map(str, path[:, k])) for k in range(3)]
+    (tmp_path / "speeds.csv").write_text("\n".join(lines))
+    text = (
+        '[truth]\nrecorded = "speeds.csv"\nnoise_variance = 2.0\n[priors.p]\n'
+        'kernel = { name = "exponential", length = 2.0, variance = 9.0 }\n'
+        '[policies.a]\nrule = "UCL"\nprior = "p"\n[run]\nhorizon = 50\n'
+    )
+    experiment = read(text)
+    assert experiment.environment.path.tolist() == path.tolist()
+    assert experiment.environment.coordinates.tolist() == [[0, 0], [1, 2], [2, 4]]
+    same(experiment.environment, read(f'[arms]\ncsv = "speeds.csv"\n{text}').environment)
+    with pytest.raises(cb.experiment.ExperimentError, match=r"line 2: in \[truth\], .*none.csv"):
+        read(text.replace("speeds.csv", "none.csv"))
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

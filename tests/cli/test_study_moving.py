@@ -46,3 +46,10 @@ def test_a_rule_that_cannot_weigh_the_way_is_refused(ok, refused, rule, words):
     assert words in refused(*TOLD_NOTHING, "--move-cost", "1", "--policy", rule)
     ok("create", "other", *TOLD_NOTHING[2:], "--move-cost", "1")
     assert words in refused("copy", "other", "third", "--policy", rule)
+
+
+def test_where_moves_cost_nothing_from_is_said_to_change_nothing(ok):
+    ok(*TOLD_NOTHING)
+    assert "--from changed nothing: see copy --move-cost" in " ".join(ok("ask", "meadow", "--from", "p11").split())
+    ok("copy", "meadow", "dear", "--move-cost", "1")
+    assert "changed nothing" not in " ".join(ok("ask", "dear", "--from", "p11").split())

@@ -77,6 +77,24 @@ def test_the_time_of_change_has_a_unit(ok, answer):
     assert answer("copy", "meadow", "c")["prior"] == words
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"), [("30", "30d"), ("10..60d", "10d..60d"), ("2..8", "2d..8d"), ("3h..9", "3h..9h")]
+)
+def test_a_time_without_a_unit_is_refused_with_what_to_write(refused, said, meant):
+    assert f"got '{said}'. Write {meant}." in refused(*TOLD_NOTHING, "--drift", said)
+
+
+def test_a_copy_of_a_study_may_stop_to_change(ok, tmp_path):
+    ok(*TOLD_NOTHING, "--drift", "10d")
+    ok("observe", "meadow", "p00", "31", "--at", days_ago(40))
+    ok("copy", "meadow", "still", "--drift", "none")
+    ok("create", "never", *TOLD_NOTHING[2:], "--drift", "none")
+    for name in ("still", "never"):
+        with cb.Study.open(default_database(tmp_path), name) as study:
+            assert study.settings.prior.prior_arguments().get("drift") is None
+            assert not study.settings.recipe.changes
+
+
 def test_rewards_0_and_1_do_not_change(refused):
     said = refused("create", "meadow", "--arms", "sites.csv", "--rewards", "bernoulli", "--drift", "30d")
     assert "--drift must go with rewards with Gaussian noise" in said

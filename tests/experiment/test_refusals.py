@@ -228,6 +228,9 @@ def test_what_is_wrong_is_refused_with_its_line_and_the_remedy(read, old, new, l
             9,
             ["CorrelatedUCL needs a Gaussian belief, got a Vague"],
         ),
+        ({"policy": 'rule = "Satisficing"\nof = "UCL"\nprior = "p"'}, 8, ["'M' is missing", "M = 20.0"]),
+        ({"policy": 'rule = "Safe"\nof = "UCL"\nprior = "p"'}, 8, ["'floor' is missing", "floor = 10.0"]),
+        ({"policy": 'rule = "OnGraph"\nof = "UCL"\nprior = "p"'}, 8, ["graph = [[0, 1], [1, 2, 3.5]]"]),
         ({"prior": "mean = 3"}, 6, ['Add one; or kind = "vague", and what is not said is learnt.']),
     ],
 )

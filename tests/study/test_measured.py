@@ -1,6 +1,7 @@
 """When rewards were measured: kept with them, read with suspicion, and what counts where mean rewards change."""
 
 import math
+import time
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
@@ -76,7 +77,8 @@ def test_times_are_local_unless_they_say_where(said, meant):
     [
         ("yesterday", "must be a time such as"),
         ("14.3.2026", "must be a time such as"),
-        ("2026-13-01", "must be a time such as"),
+        ("2026-13-01", "must be a time such as .*: month must be in 1..12"),
+        ("2026-02-30", r"\(local time\) .*got '2026-02-30': day is out of range for month"),
         ("", "must be a time such as"),
         ("1969-12-31T00:00Z", "1970 or later"),
         (-1.0, "1970 or later"),
@@ -88,6 +90,23 @@ def test_times_are_local_unless_they_say_where(said, meant):
 def test_what_is_no_time_of_a_measurement_is_refused(wrong, why):
     with pytest.raises((TypeError, ValueError), match=why):
         measured_at(wrong, BEGUN)
+
+
+@pytest.fixture
+def berlin(monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_a_time_that_clocks_jumped_over_is_refused():
+    with pytest.raises(ValueError, match=r"there was no 2026-03-29 02:30 here: clocks went forward.*T02:30\+0"):
+        measured_at("2026-03-29T02:30", BEGUN)
+    for said in ("2026-03-29T01:30", "2026-03-29T03:30", "2026-03-29T02:30+01:00", "2025-10-26T02:30"):
+        assert measured_at(said, BEGUN) == datetime.fromisoformat(said).timestamp()
 
 
 def test_clocks_may_differ_a_little():

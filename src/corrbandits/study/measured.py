@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Any
 
 from corrbandits._core import checks
@@ -15,7 +15,7 @@ DAY = 86_400.0
 
 MINUTE = 60.0
 
-EXPECTED = "a time such as 2026-03-14, 2026-03-14T09:30 (here) or 2026-03-14T09:30+01:00"
+EXPECTED = "a time such as 2026-03-14, 2026-03-14T09:30 (local time) or 2026-03-14T09:30+01:00"
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
@@ -80,20 +80,33 @@ def reads_as_time(text: str) -> bool:
     return True
 
 
+def _refuse_skipped(at: datetime, seconds: float) -> None:
+    """Refuse a local time that clocks have jumped over; a day without its first hour begins all the same."""
+    if at.tzinfo is None and at.time() != time(0) and datetime.fromtimestamp(seconds) != at.replace(fold=0):
+        zone = at.astimezone().isoformat()[-6:]
+        raise ValueError(
+            f"there was no {at.isoformat(' ', 'minutes')} here: clocks went forward. Say what it is from UTC, such as "
+            f"{at.isoformat('T', 'minutes')}{zone}."
+        )
+
+
 def _seconds(at: Any) -> float:
     """Return a time in seconds since 1970."""
     if isinstance(at, str):
         try:
             at = datetime.fromisoformat(at.strip())
-        except ValueError:
-            raise ValueError(f"when a reward was measured must be {EXPECTED}, got {at!r:.60}.") from None
+        except ValueError as error:
+            why = f": {error}" if _DATE.match(at.strip()) else ""
+            raise ValueError(f"when a reward was measured must be {EXPECTED}, got {at!r:.60}{why}.") from None
     if isinstance(at, date) and not isinstance(at, datetime):
         at = datetime(at.year, at.month, at.day)
     if isinstance(at, datetime):
         try:
-            return at.timestamp()
+            seconds = at.timestamp()
         except (OverflowError, OSError, ValueError):
             raise ValueError(f"when a reward was measured must be {EXPECTED}, got {at!s:.60}.") from None
+        _refuse_skipped(at, seconds)
+        return seconds
     try:
         return checks.number("at", at)
     except (TypeError, ValueError):

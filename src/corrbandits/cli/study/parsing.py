@@ -130,20 +130,32 @@ def seconds(text: str, what: str = "--timeout", such: str = "36h") -> float:
 
 
 def days(what: str, text: str | None) -> bool | float | tuple[float, float] | None:
-    """Return the time in which rewards change, in days: a length of time, a range, or True if it is not known.
+    """Return the time in which rewards change, in days: a length, a range, True if it is not known, False if never.
 
-    >>> days("--drift", "6w"), days("--drift", "12h..30d"), days("--drift", "unknown")
-    (42.0, (0.5, 30.0), True)
+    >>> days("--drift", "6w"), days("--drift", "12h..30d"), days("--drift", "unknown"), days("--drift", "none")
+    (42.0, (0.5, 30.0), True, False)
     """
     if text is None or text.strip().lower() == "unknown":
         return None if text is None else True
+    if text.strip().lower() == "none":
+        return False
     low, dots, high = text.partition("..")
+    _refuse_bare(what, text, [low, high] if dots else [low])
     ends = [seconds(part, what, "30d, 10d..60d or unknown") / UNITS["d"] for part in ([low, high] if dots else [low])]
     if dots and not ends[0] < ends[1]:
         raise ValueError(
             f"the range of {what} must go from the shorter time to the longer, such as 10d..60d, got {text!r:.60}."
         )
     return (ends[0], ends[1]) if dots else ends[0]
+
+
+def _refuse_bare(what: str, text: str, parts: Sequence[str]) -> None:
+    """Refuse lengths of time without a unit; say how they are written."""
+    bare = [part for part in parts if NUMBER.fullmatch(part.strip())]
+    if bare:
+        unit = next((found[0] for part in parts if (found := re.search(r"[a-z]+$", part.strip()))), "d")
+        meant = "..".join(f"{part.strip()}{unit if part in bare else ''}" for part in parts)
+        raise ValueError(f"{what} must have a unit: s, min, h, d or w, got {text!r:.60}. Write {meant}.")
 
 
 def moves_said(per_move: str | None, per_distance: str | None, before: Policy | None = None) -> Moves | None:

@@ -74,15 +74,15 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
 
 
 def far_enough(points: Array | None, tried: Integers, candidates: Integers) -> Integers:
-    """Return the candidates at least half as far from what was tried as the farthest; all before anything was.
+    """Return the candidates at least half as far from what was tried as the farthest; where none is far, the least tried.
 
     >>> points, every = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.arange(5)
     >>> far_enough(points, np.array([1, 0, 0, 0, 0]), every), far_enough(None, np.array([1, 0, 0, 1, 0]), every)
     (array([2, 3, 4]), array([1, 2, 4]))
     """
-    if points is None:
+    away = np.zeros(candidates.size) if points is None else _away(points, tried, candidates)
+    if not away.max():
         return np.asarray(candidates[tried[candidates] == tried[candidates].min()])
-    away = _away(points, tried, candidates)
     return np.asarray(candidates[away >= away.max() / 4])  # they are squares
 
 

@@ -74,7 +74,7 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
 
 
 def far_enough(points: Array | None, tried: Integers, candidates: Integers) -> Integers:
-    """Return the candidates at least half as far from what was tried as the farthest; where none is far, the least tried.
+    """Return the candidates at least half as far from what was tried as the farthest; if none is, the least tried.
 
     >>> points, every = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.arange(5)
     >>> far_enough(points, np.array([1, 0, 0, 0, 0]), every), far_enough(None, np.array([1, 0, 0, 1, 0]), every)

@@ -10,7 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.graphs import edges_of, shortest_ways
+from corrbandits._core.graphs import edges_of, refuse_parts, shortest_ways
 from corrbandits.kernels import Exponential
 from corrbandits.kernels.stationary import Distance
 
@@ -20,7 +20,7 @@ from corrbandits.kernels.stationary import Distance
 class Moves:
     """What it costs to go from one arm to another: so much for each move, and so much for each unit of distance.
 
-    Arms lie at `coordinates`, or on a `graph`: a scipy sparse matrix whose entries are lengths, or a list of edges,
+    Arms lie at `coordinates`, or on a `graph`: a matrix of lengths, dense or of scipy.sparse, or a list of edges,
     (i, j) or (i, j, length); then the distance is that of the shortest way. Without either they lie where those who use
     it say: the environment, a belief, a study. `distance` is that of a kernel: "euclidean", "cityblock", or for
     latitudes and longitudes "great_circle", in km. To stay costs nothing.
@@ -50,6 +50,7 @@ class Moves:
             self._from(0)  # refuses a distance that does not fit
         if self.graph is not None:
             checks.set_field(self, "graph", edges_of(self.graph))
+            refuse_parts(self.graph)
 
     @property
     def free(self) -> bool:

@@ -94,3 +94,37 @@ def test_a_field_alone_is_played_and_once_changed_refused(played):
     done = corrbandits("arena", *asked, cwd=folder)
     assert done.returncode == 2
     assert "alone has games of 'field meadow', but its file has changed since" in " ".join(done.stderr.split())
+
+
+@pytest.fixture
+def roads(tmp_path):
+    (tmp_path / "series").mkdir()
+    rows = [",".join([f"r{k}", *(str((7 * k + t) % 5) for t in range(30))]) for k in range(4)]
+    head = ",".join(["name", *(f"t{t}" for t in range(30))])
+    (tmp_path / "series" / "speeds.csv").write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_series_alone_are_played_as_long_as_they_last(roads):
+    asked = ("--series", "series", "--families", "series", "--horizons", "10,50", *SMALL[2:], "--out", "out")
+    done = corrbandits("arena", *asked, cwd=roads)
+    assert done.returncode == 0, done.stderr
+    with (roads / "out" / "arena.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["family"] for row in csv.DictReader(file)} == {"all series", "series speeds"}
+    assert "series speeds has 30 times: it was played for up to 10 decisions." in done.stdout
+    assert "Regret is in standard deviations of a problem's mean rewards. Random is cb.Uniform." in done.stdout
+
+
+def test_series_too_short_for_every_horizon_are_refused(roads):
+    asked = ("--series", "series", "--families", "series", "--horizons", "50", *SMALL[2:], "--out", "out")
+    done = corrbandits("arena", *asked, cwd=roads)
+    assert done.returncode == 2
+    assert "but series speeds has 30 times and the shortest is 50" in done.stderr
+    assert not (roads / "out").exists()
+
+
+@pytest.mark.parametrize("group", ["series", "fields"])
+def test_groups_of_families_need_their_folder(tmp_path, group):
+    done = corrbandits("arena", "--families", group, *SMALL, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"Name it: --{group} FOLDER." in done.stderr

@@ -1,6 +1,7 @@
 """The commands of `corrbandits study`, from the first question to the last."""
 
 import sys
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ def test_a_study_from_the_first_question_to_the_last(ok, answer, shell, tmp_path
     assert "told: -1.5" in ok("tell", "meadow", "2", "-1.5")
     told = answer("tell", "meadow", "3", "-2.5e-1")
     rest = {"reward": -0.25, "open": 0, "surprise": None, "already": False}
+    measured = datetime.fromisoformat(told.pop("measured"))
+    assert abs(datetime.now(UTC) - measured) < timedelta(minutes=1)
     assert told == {"study": "meadow", "did": "told", **trials[2], **rest}
     observed = answer("observe", "meadow", "p11", "-3", "--key", "receipt 7")
     assert (observed["did"], observed["trial"], observed["name"]) == ("observed", 4, "p11")

@@ -166,3 +166,28 @@ def test_announced_choices_are_those_of_a_study_with_open_trials(tmp_path):
     for trial, reward in zip(first, rewards[0], strict=True):
         study.tell(trial, reward)
     assert study.ask().arm == arms[1][0]
+
+
+FLAT = cb.Independent(noise_variance=1.0, arms=5)
+STATED = cb.Independent(variance=4.0, noise_variance=1.0, arms=5)
+
+
+@pytest.mark.parametrize("rule", [cb.Thompson(), cb.Softmax(cb.UCL()), cb.UCL()])
+def test_equal_players_who_would_collide_for_ever_are_warned_of(rule):
+    lost = {"players": 3, "sharing": "none", "collisions": "lost"}
+    with pytest.warns(RuntimeWarning, match="players 0 and 1 are equal and try the same unknown arms first"):
+        stuck = cb.Team.of(rule, FLAT, **lost)
+    found = cb.simulate_team({"stuck": stuck}, cb.GaussianBandit(np.arange(5.0), 1.0), horizon=40, runs=2, seed=0)
+    assert (found.data["collisions"].isel(time=-1) == 3 * 40).all()
+
+
+def test_players_who_can_part_are_not_warned_of():
+    bandit, lost = cb.GaussianBandit(np.arange(5.0), 1.0), {"sharing": "none", "collisions": "lost"}
+    drawing = cb.Softmax(cb.UCL(), temperature=2.0)
+    parted = {
+        "finite": cb.Team.of(drawing, STATED, players=3, **lost),
+        "unaware": cb.Team.of(drawing, FLAT, players=3, sensed=False, **lost),
+        "in turns": cb.Team.of(drawing, FLAT, players=3, assignment="turns", **lost),
+    }
+    found = cb.simulate_team(parted, bandit, horizon=40, runs=2, seed=0)
+    assert (found.data["collisions"].isel(time=-1) < 3 * 40).all()

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_matrix
 
+import corrbandits as cb
 from corrbandits._core.graphs import edges_of, shortest_ways
 
 
@@ -61,8 +62,8 @@ def test_a_sparse_matrix_one_way_or_both_and_a_list_are_the_same_graph():
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        ("ring", "a graph must be a scipy sparse matrix, or a list of edges such as .*, got 'ring'"),
-        (5, "a graph must be a scipy sparse matrix"),
+        ("ring", "a graph must be a matrix of lengths, .* or a list of edges such as .*, got 'ring'"),
+        (5, "a graph must be a matrix of lengths"),
         ([], "a graph must have an edge at least, got none"),
         ([(0, 1, 2, 3)], r"an edge of a graph must be \(i, j\) or \(i, j, length\), got \(0, 1, 2, 3\)"),
         ([(0, 0)], "an edge of a graph must lead from an arm to another"),
@@ -84,3 +85,25 @@ def test_a_graph_that_falls_apart_or_is_of_other_arms_is_refused():
         shortest_ways(edges_of([(0, 1), (2, 3)]), 4)
     with pytest.raises(ValueError, match="must be of the 2 arms there are, but it names arm 3"):
         shortest_ways(edges_of([(0, 3)]), 2)
+
+
+def test_a_dense_matrix_is_a_graph():
+    dense = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 3.5], [0.0, 3.5, 0.0]])
+    assert edges_of(dense) == edges_of(coo_array(dense)) == ((0, 1, 2.0), (1, 2, 3.5))
+    assert cb.Moves(per_distance=1.0, graph=dense).cost(0, 2) == 5.5
+    assert cb.OnGraph(cb.UCL(), graph=dense).way(0, 2, arms=3) == [1, 2]
+    with pytest.raises(ValueError, match="square matrix"):
+        edges_of(dense[:2])
+    with pytest.raises(ValueError, match="a graph"):
+        edges_of(dense * np.nan)
+
+
+def test_moves_need_a_graph_in_one_piece():
+    with pytest.raises(ValueError, match="every arm to every other, but not from arm 0 to arm 2"):
+        cb.Moves(per_distance=1.0, graph=[(0, 1), (2, 3)])
+
+
+def test_a_rule_on_a_graph_of_other_arms_is_refused_before_the_first_step():
+    belief = cb.Independent(noise_variance=1.0, arms=15)
+    with pytest.raises(ValueError, match="needs a graph of the 15 arms there are, but this one has 3"):
+        cb.OnGraph(cb.UCL(), graph=[(0, 1), (1, 2)]).choose(belief, 1)

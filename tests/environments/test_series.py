@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import corrbandits as cb
@@ -151,6 +152,12 @@ def test_recorded_arrays_and_files_give_the_same(tmp_path):
     assert bandit.path.tolist() == [[30.5, 25.0], [20.0, 26.5]]
     assert bandit.coordinates.tolist() == [[1.0, 5.0], [2.0, 6.0]]
     assert series.recorded([[30.5, 20], [25, 26.5]], noise_variance=2.0).path.tolist() == bandit.path.tolist()
+    frame = series.recorded(pd.read_csv(file), noise_variance=2.0)
+    assert frame.path.tolist() == bandit.path.tolist()
+    assert frame.coordinates.tolist() == bandit.coordinates.tolist()
+    plain = series.recorded(pd.DataFrame([[0.1 + 0.2, 20], [25, 1 / 3]]), noise_variance=2.0)
+    assert plain.path.tolist() == [[0.1 + 0.2, 25], [20, 1 / 3]]  # to the last bit
+    assert plain.coordinates is None
 
 
 @pytest.mark.parametrize(
@@ -159,6 +166,7 @@ def test_recorded_arrays_and_files_give_the_same(tmp_path):
         ("name,t1,t2\na,1,2\nb,3,\n", r"speeds.csv, line 3: column 't2' must hold finite numbers"),
         ("name,t1\na,1\nb,3,4\n", r"speeds.csv, line 3: expected 2 entries"),
         ("name,x\na,1\n", r"speeds.csv, line 1: expected a column for each time, but the columns are name, x"),
+        ("road,t1\na,1\nb,3\n", r"speeds.csv, line 1: .* got 'road' with 'a' in it.*call it name"),
         ("", r"speeds.csv, line 1: expected a header"),
     ],
 )

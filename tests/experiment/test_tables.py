@@ -207,6 +207,10 @@ def test_each_rule(small, policy, expected):
         ),
         ('csv = "globe.csv"', "", {"coordinates": [[50, 7], [51, 8], [52, 9]], "distance": "great_circle"}),
         ("count = 3", "", {"arms": 3}),
+        ("count = 3", "drift = true", {"arms": 3, "drift": True}),
+        ("count = 3", "drift = false", {"arms": 3}),
+        ("count = 3", "drift = [5, 5000]", {"arms": 3, "drift": (5.0, 5000.0)}),
+        ('csv = "sites.csv"', "per_coordinate = true", {"coordinates": WHERE, "per_coordinate": True}),
     ],
 )
 def test_a_prior_that_is_told_what_is_known(small, tmp_path, arms, prior, expected):
@@ -270,6 +274,24 @@ def test_a_truth_that_was_recorded(small, tmp_path):
     (tmp_path / "speeds.csv").write_text("\n".join(lines))
     environment = small(truth='recorded = "speeds.csv"\nnoise_variance = 2.0').environment
     assert environment.path.tolist() == path.tolist()
+
+
+def test_a_record_brings_its_own_arms(read, tmp_path):
+    path = np.random.default_rng(0).normal(size=(50, 3)).round(2)
+    lines = ["name,x,y," + ",".join(f"t{t}" for t in range(50))]
+    lines += [f"arm{k},{k},{2 * k}," + ",".join(map(str, path[:, k])) for k in range(3)]
+    (tmp_path / "speeds.csv").write_text("\n".join(lines))
+    text = (
+        '[truth]\nrecorded = "speeds.csv"\nnoise_variance = 2.0\n[priors.p]\n'
+        'kernel = { name = "exponential", length = 2.0, variance = 9.0 }\n'
+        '[policies.a]\nrule = "UCL"\nprior = "p"\n[run]\nhorizon = 50\n'
+    )
+    experiment = read(text)
+    assert experiment.environment.path.tolist() == path.tolist()
+    assert experiment.environment.coordinates.tolist() == [[0, 0], [1, 2], [2, 4]]
+    same(experiment.environment, read(f'[arms]\ncsv = "speeds.csv"\n{text}').environment)
+    with pytest.raises(cb.experiment.ExperimentError, match=r"line 2: in \[truth\], .*none.csv"):
+        read(text.replace("speeds.csv", "none.csv"))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 import corrbandits as cb
 from corrbandits.belief import History
 from corrbandits.study.codec import memory_of, prior_data, prior_from
+from corrbandits.study.setup import changed
 from tests.support.contracts import same_bits
 
 JOINT = cb.Correlated(mean=3.0, kernel=2 * cb.Exponential(2.0), coordinates=[0.0, 1.0, 2.0], noise_variance=1.0)
@@ -47,3 +48,12 @@ def test_a_study_asks_and_tells_and_goes_on_when_it_is_opened_again(name, tmp_pa
     again = cb.Study.open(url, "tide")
     assert again.ask().number == 4
     assert again.best().mean == pytest.approx(study.best().mean)
+
+
+def test_a_prior_may_stop_to_change():
+    inner = cb.Correlated(kernel=4 * cb.Exponential(2.0), coordinates=[0.0, 1.0], noise_variance=1.0)
+    assert same_bits(changed(cb.Drifting(prior=inner, scale=30.0), drift=False), inner)
+    assert changed(inner, drift=False, noise_sd=2.0).noise_variance.tolist() == [4.0, 4.0]
+    vague = changed(cb.Vague(arms=3, drift=30.0, sd=2.0), drift=False)
+    assert not vague.changes
+    assert vague.in_words() == cb.Vague(arms=3, sd=2.0).in_words()

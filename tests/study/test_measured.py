@@ -1,6 +1,7 @@
 """When rewards were measured: kept with them, read with suspicion, and what counts where mean rewards change."""
 
 import math
+import time
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
@@ -76,7 +77,8 @@ def test_times_are_local_unless_they_say_where(said, meant):
     [
         ("yesterday", "must be a time such as"),
         ("14.3.2026", "must be a time such as"),
-        ("2026-13-01", "must be a time such as"),
+        ("2026-13-01", "must be a time such as .*: month must be in 1..12"),
+        ("2026-02-30", r"\(local time\) .*got '2026-02-30': day is out of range for month"),
         ("", "must be a time such as"),
         ("1969-12-31T00:00Z", "1970 or later"),
         (-1.0, "1970 or later"),
@@ -88,6 +90,23 @@ def test_times_are_local_unless_they_say_where(said, meant):
 def test_what_is_no_time_of_a_measurement_is_refused(wrong, why):
     with pytest.raises((TypeError, ValueError), match=why):
         measured_at(wrong, BEGUN)
+
+
+@pytest.fixture
+def berlin(monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_a_time_that_clocks_jumped_over_is_refused():
+    with pytest.raises(ValueError, match=r"there was no 2026-03-29 02:30 here: clocks went forward.*T02:30\+0"):
+        measured_at("2026-03-29T02:30", BEGUN)
+    for said in ("2026-03-29T01:30", "2026-03-29T03:30", "2026-03-29T02:30+01:00", "2025-10-26T02:30"):
+        assert measured_at(said, BEGUN) == datetime.fromisoformat(said).timestamp()
 
 
 def test_clocks_may_differ_a_little():
@@ -256,3 +275,35 @@ def test_a_copy_may_change_where_the_study_did_not(url, clock):
         moving = Vague(coordinates=PLACES, parts=8, drift=10.0)
         with study.copy("moving", prior=moving) as copied:
             same(copied.belief, moving.replay(History.of(steps, 4)).after(0.0), 1e-9)
+
+
+def test_a_row_says_its_time_with_a_key_or_without(url, clock):
+    october = datetime(2026, 3, 1, 9)
+    clock.in_days(1)
+    with made(url) as study:
+        rows = [(0, 1.0), (1, 2.0, None), (2, 3.0, october), (3, 4.0, october.date()), (0, 5.0, None, "2026-03-02")]
+        rows += [(1, 6.0, "2026-03-03", None), (2, 7.0, "receipt"), (3, 8.0, "other", october)]
+        assert study.observe_all(rows) == 8
+        times = [entry.when for entry in study.snapshot().ledger.trials]
+        at = {2: october, 3: datetime(2026, 3, 1), 4: datetime(2026, 3, 2), 7: october}
+        assert times == [at[k].timestamp() if k in at else clock.now for k in range(8)]
+        assert study.observe_all(rows) == 5  # those without a key are other ones each time
+        assert {"2026-03-03", "receipt", "other"} <= study.snapshot().ledger.keys.keys()
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ((0, 1.0, "2026-03-02"), r"'2026-03-02' reads as a time. .*write \(0, 1.0, None, '2026-03-02'\)"),
+        ((0, 1.0, "2026-03-02T09:30+01:00"), "reads as a time"),
+        ((0,), "a row must be an arm, a reward"),
+        ((0, 1.0, "a", None, 3), "a row must be an arm, a reward"),
+        ((0, 1.0, 5.0), "a key must be text"),
+    ],
+)
+def test_a_time_in_the_place_of_a_key_is_refused(url, clock, row, why):
+    with made(url) as study, pytest.raises(BadRowError, match=why) as caught:
+        study.observe_all([(0, 1.0, "fine"), row])
+    assert caught.value.row == 1
+    with Study.open(url, "meadow") as study:
+        assert study.trials == []

@@ -1,6 +1,8 @@
 """A study whose moves cost something: where those who measure are, and what they are asked for."""
 
 import json
+import math
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -98,6 +100,9 @@ def test_a_study_is_the_same_when_it_is_opened_again(study, tmp_path):
         ({"moves": 3.0}, r"moves must say what they cost, such as Moves\(per_move=2.0\), got 3"),
         ({"moves": DEAR, "arms": ["a", "b"]}, "per_distance must go with places, got 1 and arms that lie nowhere"),
         ({"moves": DEAR, "policy": cb.Thompson()}, "weighed against the index of a rule, but Thompson has none"),
+        ({"moves": DEAR, "policy": cb.Blocked(cb.UCL())}, "the index of a rule, but Blocked minds more than that"),
+        ({"moves": DEAR, "policy": cb.Softmax(cb.UCL())}, "the index of a rule, but Softmax minds more than that"),
+        ({"moves": DEAR, "policy": cb.Gittins(40), "rounds": 60}, "rounds must be left out with a policy"),
     ],
 )
 def test_what_cannot_be_weighed_is_refused(tmp_path, given, words):
@@ -144,3 +149,63 @@ def test_rules_are_named_around_rules():
         setup.policy_called("Blocked(UCL)", {"width": 3.0})
     with pytest.raises(ValueError, match="`rounds` is for a rule with a horizon"):
         setup.with_rounds(cb.Blocked(cb.UCL()), 9)
+
+
+# a copy of a study whose moves cost
+
+
+def test_a_copy_minds_the_same_moves_under_another_rule(study):
+    study.ask(start="mill")
+    assert study.copy("greedy", policy=cb.Greedy()).settings.policy == cb.Travelling(cb.Greedy(), DEAR)
+    cheap = cb.Moves(per_move=2.0)
+    assert study.copy("cheap", moves=cheap).settings.policy == cb.Travelling(cb.UCL(), cheap)
+    assert study.copy("both", policy=cb.Gittins(9), moves=cheap).settings.policy == cb.Travelling(
+        cb.Gittins(9), cheap, horizon=9
+    )
+    own = cb.Travelling(cb.Greedy(), cheap, horizon=5)
+    assert study.copy("own", policy=own).settings.policy == own
+    free = study.copy("free", policy=cb.Thompson(), moves=cb.Moves())
+    assert free.settings.policy == cb.Thompson()
+    assert free.copy("dear", policy=cb.UCL(), moves=DEAR).settings.policy == cb.Travelling(cb.UCL(), DEAR)
+    with pytest.raises(ValueError, match=r"Thompson has none.*in a copy, say that they cost 0"):
+        study.copy("lost", policy=cb.Thompson())
+
+
+def test_a_rule_without_a_horizon_has_its_moves_weighed_over_the_rounds(tmp_path):
+    given = {"arms": SITES, "policy": cb.UCL(), "moves": DEAR}
+    with cb.Study.create(tmp_path / "s.db", "s", rounds=60, **given) as study:
+        assert study.settings.policy == cb.Travelling(cb.UCL(), DEAR, horizon=60)
+        assert study.copy("t", policy=cb.Greedy()).settings.policy.horizon == 60
+        assert study.copy("g", policy=cb.Gittins(40)).settings.policy.horizon == 40
+
+
+# the opening of a belief told nothing
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_trials_begin_where_they_are_and_are_in_an_order_to_walk(tmp_path, seed):
+    places = np.random.default_rng(seed).uniform(0, 1000, (15, 2))
+    sites = {"name": [f"s{k}" for k in range(15)], "x": places[:, 0], "y": places[:, 1]}
+    with cb.Study.create(tmp_path / "s.db", "s", arms=sites, rounds=60, moves=cb.Moves(per_distance=0.01)) as study:
+        arms = [trial.arm for trial in study.ask(4, start="s10")]
+        assert arms[0] == 10
+        for k in range(1, 4):
+            nearest = np.array([min(math.dist(place, places[arm]) for arm in arms[:k]) for place in places])
+            enough = [arm for arm in range(15) if nearest[arm] >= nearest.max() / 2]
+            assert arms[k] in enough
+            assert arms[k] == min(enough, key=lambda arm: math.dist(places[arms[k - 1]], places[arm]))
+        found = [study.explain(trial) for trial in range(1, 5)]
+        assert [one.replayed for one in found] == arms
+        assert "in the opening: the cheapest to reach, for 0" in str(found[0])
+        assert "far from what was tried, and of such arms the cheapest to reach, for " in str(found[1])
+
+        def way(order):
+            return sum(math.dist(places[a], places[b]) for a, b in pairwise((10, *order)))
+
+        assert way(arms) <= 1.25 * min(map(way, permutations(arms)))
+
+
+def test_where_only_the_number_of_moves_costs_the_opening_is_the_farthest_first(tmp_path):
+    with cb.Study.create(tmp_path / "s.db", "s", arms=SITES, rounds=60, moves=cb.Moves(per_move=1.0)) as study:
+        names = [trial.name for trial in study.ask(3, start="mill")]
+        assert names == ["mill", "brook", "wood"]  # where they are, then as far as can be

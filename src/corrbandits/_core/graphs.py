@@ -21,14 +21,18 @@ Edges = tuple[Edge, ...]
 LARGEST = 1e300
 """The longest edge: ways of many add up to a double."""
 
-EXAMPLE = "a scipy sparse matrix, or a list of edges such as [(0, 1), (1, 2)]"
+EXAMPLE = "a matrix of lengths, dense or of scipy.sparse, or a list of edges such as [(0, 1), (1, 2)]"
 
 
 def edges_of(graph: Any) -> Edges:
-    """Return the edges of a graph that is given as a scipy sparse matrix, or as a list of (i, j) or (i, j, length).
+    """Return the edges of a graph that is given as a matrix of lengths, or as a list of (i, j) or (i, j, length).
+
+    In a matrix, dense or of scipy.sparse, 0 is for no edge.
 
     >>> edges_of([(1, 0), (1, 2, 3.5)])
     ((0, 1, 1.0), (1, 2, 3.5))
+    >>> edges_of(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    ((0, 1, 2.0),)
     """
     rows = [_edge(row) for row in _listed(graph)]
     found: dict[tuple[int, int], float] = {}
@@ -41,6 +45,22 @@ def edges_of(graph: Any) -> Edges:
     if not found:
         raise ValueError("a graph must have an edge at least, got none.")
     return tuple((start, end, length) for (start, end), length in sorted(found.items()))
+
+
+def refuse_parts(edges: Edges) -> None:
+    """Refuse a graph that does not lead from every arm to every other.
+
+    >>> refuse_parts(edges_of([(0, 1), (1, 2)]))
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    start, end, length = (np.array(column) for column in zip(*edges, strict=True))
+    arms = 1 + int(end.max())
+    number, part = connected_components(coo_array((length, (start, end)), shape=(arms, arms)), directed=False)
+    if number > 1:
+        lost = int((part != part[0]).argmax())
+        raise ValueError(f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}.")
 
 
 def shortest_ways(edges: Edges, arms: int) -> tuple[Array, Integers]:
@@ -68,6 +88,10 @@ def shortest_ways(edges: Edges, arms: int) -> tuple[Array, Integers]:
 
 def _listed(graph: Any) -> Any:
     """Return the rows of a graph."""
+    if isinstance(graph, np.ndarray) and graph.ndim == 2:
+        from scipy.sparse import coo_array
+
+        graph = coo_array(checks.finite("a graph", graph))
     if hasattr(graph, "tocoo"):
         sparse = graph.tocoo()
         if sparse.shape[0] != sparse.shape[1]:

@@ -30,6 +30,7 @@ HEADINGS = {
     "latitude": ("lat",),
     "longitude": ("lon", "long", "lng"),
     "name": ("plot", "site", "arm"),
+    "at": ("measured",),
 }
 """Other headings that a column may have, if there is none of the name that it has here."""
 
@@ -121,7 +122,7 @@ def numeric_column(columns: Columns, name: str, path: str | os.PathLike[str]) ->
 
 def missing_column(columns: Columns, name: str, where: str) -> ValueError:
     """Return the error of a file that lacks a column: the columns it has, and all that are taken for those of arms."""
-    place = name in HEADINGS or name in ("x", "y")
+    place = name in ("latitude", "longitude", "name", "x", "y")
     taken = f" Taken are {TAKEN}." if place else ""
     found = ", ".join(columns)
     return ValueError(f"{where}: expected a column {name!r}, but the columns are {found}. Rename one or add it.{taken}")

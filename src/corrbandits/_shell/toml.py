@@ -51,15 +51,17 @@ class Table:
         where = f"in [{'.'.join(self.path)}], " if self.path else ""
         return self.refusal(f"{self.file}, line {self.lines[place]}: {where}{what}")
 
-    def refuse_other_keys(self, allowed: Collection[str], flags: Collection[str] = ()) -> None:
-        """Refuse keys that are not allowed, and true or false as a value of any key except the flags."""
+    def refuse_other_keys(
+        self, allowed: Collection[str], flags: Collection[str] = (), either: Collection[str] = ()
+    ) -> None:
+        """Refuse keys that are not allowed, and true or false for any key but flags and those that may be either."""
         for key, value in self.values.items():
             if key not in allowed:
                 kind, meant = "key" if self.path else "table", _meant(key, allowed)
                 raise self.error(f"there is no {kind} {key!r}.{meant} The {kind}s here are {', '.join(allowed)}.", key)
             if key in flags and not isinstance(value, bool):
                 raise self.error(f"{key} must be true or false, without quotes, got {value!r:.60}.", key)
-            if key not in flags and _has_flag(value):
+            if key not in flags and _has_flag(value) and not (key in either and isinstance(value, bool)):
                 raise self.error(f"{key} must not be true or false. Write a number or text in its place.", key)
 
     def need(self, key: str, example: str = "") -> Any:

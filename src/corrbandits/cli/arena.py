@@ -12,6 +12,7 @@ import typer
 from corrbandits.cli.options import Out, Threads, saying_what_is_saved
 
 if TYPE_CHECKING:
+    from corrbandits.arena.campaign import Campaign
     from corrbandits.arena.problems import Make
     from corrbandits.arena.standings import Standing
 
@@ -26,7 +27,8 @@ def arena(
         typer.Option("--quick", help=f"{QUICK_PROBLEMS} problems of each family, horizons {QUICK_HORIZONS}: minutes."),
     ] = False,
     families: Annotated[
-        str | None, typer.Option(help="Only these, apart by commas, such as chain,clusters; or changing.")
+        str | None,
+        typer.Option(help="Only these, apart by commas, such as chain,clusters; or changing, series or fields."),
     ] = None,
     told: Annotated[
         str | None, typer.Option(help="Only rules told so, apart by commas: everything, nothing, wrongly.")
@@ -74,6 +76,7 @@ def arena(
         number,
         _told(told),
     )
+    short = _too_short(campaign)
     results = Results(out, seed)
     results.see_fields({name: make.digest for name, make in campaign.families.items() if isinstance(make, apart)})
     with saying_what_is_saved(out):
@@ -84,6 +87,8 @@ def arena(
         with outputs.results(out) as files:
             write(files, rows, results.seed)
     _print(rows, results.seed)
+    for sentence in short:
+        typer.echo(sentence)
     typer.echo(f"arena (.csv, .html) and figures (.png, .pdf) are in {out}/")
 
 
@@ -98,7 +103,17 @@ def _families(names: str | None, fields: Path | None, series: Path | None = None
     usual |= changing.recorded(series) if series is not None else {}
     known = usual | changing.FAMILIES
     asked = list(usual) if names is None else [name.strip() for name in names.split(",")]
-    asked = [one for name in asked for one in (changing.FAMILIES if name == changing.CHANGING.strip() else [name])]
+    groups = {"changing": changing.CHANGING, "series": changing.SERIES, "fields": real.FIELD}
+    for name in asked:
+        if name in groups and not any(one.startswith(groups[name]) for one in known):
+            raise ValueError(
+                f"--families {name} needs to know where they are, got no folder. Name it: --{name} FOLDER."
+            )
+    asked = [
+        one
+        for name in asked
+        for one in ([family for family in known if family.startswith(groups[name])] if name in groups else [name])
+    ]
     for name in asked:
         if name not in known:
             meant = "".join(f" Did you mean {one!r}?" for one in near(name, known))
@@ -119,6 +134,22 @@ def _told(text: str | None) -> Sequence[str]:
         if kind not in KINDS:
             raise ValueError(f"--told must be of {', '.join(KINDS)}, got {kind!r:.60}.")
     return asked
+
+
+def _too_short(campaign: Campaign) -> list[str]:
+    """Return which series are too short for some of the horizons; refuse those that are too short for all of them."""
+    said, horizons = [], campaign.horizons
+    for name, make in campaign.families.items():
+        times = getattr(make, "longest", horizons[-1])
+        if times < horizons[0]:
+            raise ValueError(
+                f"--horizons must have one that fits each series, but {name} has {times:,} times and the shortest is "
+                f"{horizons[0]:,}. Take shorter ones, such as --horizons {max(times // 2, SHORTEST)}."
+            )
+        if times < horizons[-1]:
+            longest = max(horizon for horizon in horizons if horizon <= times)
+            said.append(f"{name} has {times:,} times: it was played for up to {longest:,} decisions.")
+    return said
 
 
 def _horizons(text: str) -> list[int]:
@@ -162,3 +193,4 @@ def _print(rows: Sequence[Standing], seed: int) -> None:
     title = f"After {horizon:,} decisions, {group}, seed {seed}: regret, simple regret, ms per decision"
     terminal.say(sentences(rows))
     terminal.show(["", terminal.table(heads, cells, left=2, title=title), ""], terminal.console())
+    typer.echo("Regret is in standard deviations of a problem's mean rewards. Random is cb.Uniform.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,6 +71,8 @@ class Team:
         _ = self.links
         self._refuse_sharing()
         self._refuse_meetings()
+        if self.collisions == "lost" and self.sensed and self.assignment == "own":
+            self._warn_of_equals()
 
     @classmethod
     def of(cls, policy: Policy, belief: Belief, players: int, **options: Any) -> Self:
@@ -146,6 +149,20 @@ class Team:
                 "assignment 'chairs' needs collisions that are sensed: a player moves on when it meets another. Take "
                 "collisions='lost', 'one' or 'split' with sensed=True, or another assignment."
             )
+
+    def _warn_of_equals(self) -> None:
+        """Warn of equal players that try the same unknown arm for ever, because one that is lost teaches nothing."""
+        for number, (policy, belief) in enumerate(self.players):
+            other = next(k for k, (rule, prior) in enumerate(self.players) if prior is belief and rule == policy)
+            if other < number and policy.pending(belief).any():
+                warnings.warn(
+                    f"players {other} and {number} are equal and try the same unknown arms first: where a lost reward "
+                    "teaches nothing, they collide for ever. Give them a prior of finite variance and a rule with "
+                    "chance such as Thompson, different priors, sensed=False, or an assignment such as 'turns'.",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
+                return
 
 
 def _players(given: Any) -> tuple[tuple[Policy, Belief], ...]:

@@ -23,6 +23,7 @@ from corrbandits._core.covariances import refuse_indefinite
 from corrbandits._core.draws import covariance_root
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.csv import Columns, numeric_column, places, read_columns
+from corrbandits._shell.numbers import NUMBER
 from corrbandits.belief import Implicit
 from corrbandits.environments.changing import ChangingBandit
 from corrbandits.environments.landscapes import MOST_DENSE
@@ -120,23 +121,33 @@ def recorded(
 ) -> ChangingBandit:
     """Return arms whose mean rewards were recorded: a table with a row per arm and a column per time.
 
-    The table is an array, or the name of a CSV file with a header. In a file the columns `name`, and x and y, x alone,
-    or latitude and longitude, say which arm it is and where it lies; all others are times, in their order.
+    The table is an array, a data frame of pandas, or the name of a CSV file with a header. In a frame or a file the
+    columns `name`, and x and y, x alone, or latitude and longitude, say which arm it is and where it lies; all others
+    are times, in their order.
 
     >>> recorded([[3.0, 4.0, 5.0], [4.0, 4.0, 4.0]], noise_variance=1.0).path.tolist()
     [[3.0, 4.0], [4.0, 4.0], [5.0, 4.0]]
     """
-    if not isinstance(series, (str, os.PathLike)):
+    if not isinstance(series, (str, os.PathLike)) and not hasattr(series, "columns"):
         table = checks.finite("series", series)
         if table.ndim != 2:
             raise ValueError(f"series must have a row per arm and a column per time, but its shape is {table.shape}.")
         return ChangingBandit(table.T, noise_variance, coordinates, shape)
-    columns = read_columns(series)
-    where = places(columns, series) if coordinates is None else coordinates
-    return ChangingBandit(_times_in(columns, series), noise_variance, where, shape)
+    if isinstance(series, (str, os.PathLike)):
+        columns, called = read_columns(series), os.fspath(series)
+    else:
+        columns, called = _columns_of(series), "series"
+    where = places(columns, called) if coordinates is None else coordinates
+    return ChangingBandit(_times_in(columns, called), noise_variance, where, shape)
 
 
-def _times_in(columns: Columns, path: str | os.PathLike[str]) -> Array:
+def _columns_of(frame: Any) -> Columns:
+    """Return a data frame as a file would have it; the row below the header is line 2."""
+    entries = {str(name): [str(entry) for entry in frame[name].tolist()] for name in frame.columns}
+    return Columns({name: [*enumerate(texts, 2)] for name, texts in entries.items()})
+
+
+def _times_in(columns: Columns, path: str) -> Array:
     """Return the columns that are times as the rows of a matrix."""
     others = {columns.heading("name"), *columns.axes().values()}
     times = [heading for heading in columns if heading not in others]
@@ -145,6 +156,12 @@ def _times_in(columns: Columns, path: str | os.PathLike[str]) -> Array:
             f"{path}, line 1: expected a column for each time, but the columns are {', '.join(columns)}. Add what was "
             "recorded, one column per time."
         )
+    for heading in times:
+        if columns.heading("name") is None and not any(NUMBER.fullmatch(text.strip()) for _, text in columns[heading]):
+            raise ValueError(
+                f"{path}, line 1: expected a time in each column but `name` and where an arm lies, got {heading!r:.60} "
+                f"with {columns[heading][0][1]!r:.40} in it. If it says which arm a row is, call it name."
+            )
     return np.array([numeric_column(columns, heading, path) for heading in times])
 
 

@@ -48,7 +48,10 @@ class Arms:
 
 
 def arms_in(top: Table, truth: Table) -> Arms:
-    """Return the arms of an experiment file; a landscape brings its own."""
+    """Return the arms of an experiment file; a landscape and a record bring their own."""
+    if "arms" not in top.values and "recorded" in truth.values:
+        with truth.blame("recorded"):
+            return _arms_of_csv(truth.file.parent / checks.text("recorded", truth.values["recorded"]))
     if "arms" in top.values or "landscape" not in truth.values:
         return _listed_arms(top.table("arms", "[arms] with grid = [10, 10]"))
     surface = truth.choice("landscape", LANDSCAPES)()

@@ -10,6 +10,15 @@ from corrbandits._shell.toml import Table
 from corrbandits.kernels import KERNELS, Kernel, Scaled
 from corrbandits.policies import RULES, Policy
 
+EXAMPLES = {
+    "M": "M = 20.0",
+    "floor": "floor = 10.0",
+    "graph": "graph = [[0, 1], [1, 2, 3.5]], the arms that are linked, and how far apart they are if not 1",
+    "length": "length = 3.0",
+    "horizon": "horizon = 1000",
+}
+"""What a field that is missing may look like."""
+
 
 def kernel_in(table: Table, name: str, others: Collection[str] = ()) -> Kernel:
     """Return the kernel that a table describes: its name at one key, its fields and others at the rest."""
@@ -49,5 +58,5 @@ def built(table: Table, kind: Any, **defaults: Any) -> Any:
     fields = dataclasses.fields(kind)
     for field in fields:
         if field.default is dataclasses.MISSING and field.name not in given:
-            table.need(field.name)
+            table.need(field.name, EXAMPLES.get(field.name, ""))
     return kind(**{field.name: given[field.name] for field in fields if field.name in given})

@@ -80,7 +80,7 @@ def _changing(table: Table, arms: Arms, environment: Environment) -> Belief:
 
 def _vague(table: Table, arms: Arms, environment: Environment) -> Belief:
     """Return the belief that learns what it is not told; on the globe, distances are along the earth."""
-    table.refuse_other_keys(("kind", *TOLD))
+    table.refuse_other_keys(("kind", *TOLD), flags=("per_coordinate",), either=("drift",))
     told: dict[str, Any] = {key: value for key, value in table.values.items() if key != "kind"}
     with table.blame("kind"):
         if arms.places is None and told.keys().isdisjoint(BY_PLACE):

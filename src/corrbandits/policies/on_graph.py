@@ -23,7 +23,8 @@ class OnGraph(InBlocks):
 
     The rule within names an arm; the arms on the shortest way to it, from the arm taken last, are taken one after the
     other, then that arm for the length of the block, whose blocks are those of `Blocked`: the way comes on top. The
-    graph is a scipy sparse matrix of lengths, or a list of edges, (i, j) or (i, j, length); it is the same both ways.
+    graph is a matrix of lengths, dense or of scipy.sparse, or a list of edges, (i, j) or (i, j, length); it is the same
+    both ways.
 
     >>> from corrbandits import UCL, Independent
     >>> prior = Independent(mean=[0.0, 1.0, 9.0], variance=1.0, noise_variance=1.0)
@@ -56,7 +57,7 @@ class OnGraph(InBlocks):
         """
         t = checks.integer("t", t, least=1)
         goal = self.rule.choose(belief, t, rng=rng, allowed=allowed, last=last)
-        way = [] if last is None else self.way(last, goal, belief.arms)
+        way = self.way(goal if last is None else last, goal, belief.arms)
         if allowed is not None:
             within = set(allowed_arms(allowed, belief).tolist())
             way = [arm for arm in way if arm in within]

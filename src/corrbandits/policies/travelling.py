@@ -40,8 +40,9 @@ class Travelling(IndexWrapper):
 
     `moves` says what moves cost; where it does not say where arms lie, the belief does. `horizon` is how many decisions
     there are in all; without one, as many are taken to be left as were made, and at least 20. Of arms that the rule
-    tries first, and of which equally little is known, it takes the one that is cheapest to reach. Where moves cost
-    nothing, or nobody is anywhere yet, the choice is the rule's own.
+    tries first, and of which equally little is known, it takes the one that is cheapest to reach; of a belief told
+    nothing in its opening, the cheapest of those at least half as far from what was tried as the farthest. Where moves
+    cost nothing, or nobody is anywhere yet, the choice is the rule's own.
 
     >>> from corrbandits import Gittins, Independent
     >>> prior = Independent(mean=[0.0, 1.0], variance=1.0, noise_variance=1.0)
@@ -72,13 +73,25 @@ class Travelling(IndexWrapper):
         """Return the arm that is worth most, the way from `last` paid."""
         if last is None or self.moves.free:
             return self.rule.choose(belief, t, rng=rng, allowed=allowed, last=last)
-        t, costs = checks.integer("t", t, least=1), self.moves.row(last, belief.arms, belief.coordinates)
+        t = checks.integer("t", t, least=1)
         arms = np.arange(belief.arms) if allowed is None else allowed_arms(allowed, belief, ordered=self.ordered)
         first = arms[self.pending(belief)[arms]]
         if first.size:
-            return _nearest(belief, first, costs)
-        worth = self.index(belief, t) - costs / self.stay(belief, t)
+            return _nearest(belief, first, self.moves.row(last, belief.arms, belief.coordinates))
+        worth = self.worth(belief, t, last)
         return first_of_equals(worth, belief, arms) if self.ordered else best(worth, arms)
+
+    def worth(self, belief: Belief, t: int, last: int) -> Array:
+        """Return what to go to each arm from `last` is worth for each decision: Q_i - c_i / E_i.
+
+        >>> from corrbandits import Greedy, Independent
+        >>> belief = Independent(mean=[0.0, 2.0], variance=0.0, noise_variance=1.0)
+        >>> Travelling(Greedy(), Moves(per_move=1.0), horizon=100).worth(belief, t=1, last=0)
+        array([0. , 1.9])
+        """
+        return np.asarray(
+            self.index(belief, t) - self.moves.row(last, belief.arms, belief.coordinates) / self.stay(belief, t)
+        )
 
     def stay(self, belief: Belief, t: int) -> Array:
         """Return for how many decisions one is taken to stay with each arm: E_i.
@@ -108,7 +121,8 @@ def placed(policy: Policy, coordinates: Array) -> Policy:
 
 def _nearest(belief: Belief, first: Integers, costs: Array) -> int:
     """Return which of some arms to try first: of the least known ones the cheapest to reach."""
-    if isinstance(belief, Vague):  # it knows which tells most
-        return belief.least_known(first)
+    if isinstance(belief, Vague) and belief.opening:
+        near = belief.little_known(first)
+        return belief.least_known(near[costs[near] == costs[near].min()])
     widest = first[belief.variance[first] == belief.variance[first].max()]
     return int(widest[costs[widest].argmin()])

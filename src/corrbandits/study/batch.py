@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import Any, final
 
 from corrbandits.study import following
-from corrbandits.study.arms import checked_name
 from corrbandits.study.codec import Data
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.measured import When, measured_at
+from corrbandits.study.measured import When, measured_at, reads_as_time
+from corrbandits.study.replica import key_of
 from corrbandits.study.trial import Trial
 
 Advanced = Callable[[int], None]
@@ -33,8 +34,11 @@ class BadRowError(ValueError):
 Told = tuple[Trial | int, Any] | tuple[Trial | int, Any, When]
 """A trial, its reward, and perhaps when it was measured."""
 
-Observed = tuple[int | str, Any, str] | tuple[int | str, Any, str, When]
-"""An arm, a reward, a key, and perhaps when it was measured."""
+Observed = tuple[int | str, Any] | tuple[int | str, Any, str | date | None] | tuple[int | str, Any, str | None, When]
+"""An arm, a reward, a key or None, and when it was measured; a date or a `datetime` may follow the reward at once."""
+
+Row = tuple[int | str, Any, str, When]
+"""An arm, a reward, a key, and when it was measured."""
 
 
 def telling(ledger: Ledger, rewards: Sequence[Told], now: float, advanced: Advanced | None) -> list[Data]:
@@ -54,16 +58,44 @@ def telling(ledger: Ledger, rewards: Sequence[Told], now: float, advanced: Advan
     return events
 
 
-def observing(ledger: Ledger, rewards: Sequence[Observed], now: float, advanced: Advanced | None) -> list[Data]:
+def rows_of(rewards: Iterable[Observed]) -> list[Row]:
+    """Return rows with all their entries, those without a key with one that no other has.
+
+    >>> from datetime import date
+    >>> arm, reward, key, at = rows_of([("elm", 12.0, date(2026, 10, 1))])[0]
+    >>> len(key), at
+    (16, datetime.date(2026, 10, 1))
+    """
+    rows = []
+    for number, row in enumerate(rewards):
+        with _blaming(number):
+            rows.append(_full(row))
+    return rows
+
+
+def _full(row: Sequence[Any]) -> Row:
+    if isinstance(row, str) or not 2 <= len(row) <= 4:
+        raise ValueError(f"a row must be an arm, a reward, a key or None, and perhaps a time, got {row!r:.80}.")
+    arm, reward, *rest = row
+    if len(rest) == 1 and isinstance(rest[0], str) and reads_as_time(rest[0]):
+        raise ValueError(
+            f"what follows a reward is its key, but {rest[0]!r} reads as a time. For the time of a reward without a "
+            f"key write ({arm!r:.40}, {reward!r:.20}, None, {rest[0]!r}); for such a key add a time or None after it."
+        )
+    key, at = (None, rest[0]) if len(rest) == 1 and isinstance(rest[0], date) else (*rest, None, None)[:2]
+    return arm, reward, key_of(key), at
+
+
+def observing(ledger: Ledger, rewards: Sequence[Row], now: float, advanced: Advanced | None) -> list[Data]:
     """Return the events of rewards that nobody had asked for; those whose keys are there already need none."""
     events: list[Data] = []
     seen: set[str] = set()
-    for row, (arm, reward, key, *when) in enumerate(rewards):
+    for row, (arm, reward, key, at) in enumerate(rewards):
         with _blaming(row):
-            if checked_name("a key", key) in seen:
+            if key in seen:
                 raise ValueError(f"each key must be there once, but {key!r} is there before, too.")
             k, value = ledger.arms.index(arm), ledger.checked_reward(reward)
-            for event in following.observing(ledger, k, value, key, measured_at(when[0] if when else None, now)):
+            for event in following.observing(ledger, k, value, key, measured_at(at, now)):
                 events.append(event | {"trial": event["trial"] + len(events)})
         seen.add(key)
         if advanced is not None:

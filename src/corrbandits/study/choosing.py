@@ -85,12 +85,15 @@ class Moment:
     def ties(self, limits: Array | None, arm: int) -> int:
         """Return how many others were no worse than an arm, but for rounding, by what the rule compares; 0 if nothing.
 
-        While arms are tried for the first time that is the variance, then the limit.
+        While arms are tried for the first time that is the variance, then the limit; what the way costs is minded.
         """
         belief, arms = self.belief, self._possible()
         pending = self.policy.pending(belief)
         if pending[arm]:
-            limits, arms = belief.variance, arms[pending[arms]]
+            near = np.array([self.way(other) == self.way(arm) for other in arms.tolist()])
+            limits, arms = belief.variance, arms[pending[arms] & near]
+        elif isinstance(self.policy, Travelling) and self.last is not None:
+            limits = self.policy.worth(belief, self.t, self.last)
         if limits is None:
             return 0
         with np.errstate(invalid="ignore"):  # inf - inf

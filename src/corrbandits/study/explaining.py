@@ -14,6 +14,7 @@ from corrbandits.belief import Belief, Vague
 from corrbandits.policies import IndexPolicy
 from corrbandits.study.arms import Arms
 from corrbandits.study.choosing import Moment
+from corrbandits.study.minded import remarks
 from corrbandits.study.settings import Goal
 
 DIGITS = 3, 6
@@ -25,7 +26,8 @@ DIGITS = 3, 6
 class Alternative:
     """An arm at the moment of a choice: what was believed of it, and its limit, the number it was compared by.
 
-    `limit` is None for rules that compare no limits.
+    `limit` is None for rules that compare no limits. `way` is what it cost to go there, in rewards, where the rule
+    weighs that; None where it does not.
     """
 
     arm: int
@@ -33,6 +35,7 @@ class Alternative:
     mean: float
     deviation: float
     limit: float | None
+    way: float | None = None
 
 
 @final
@@ -65,6 +68,9 @@ class Explanation:
     way: float | None = None
     """What it cost to go there, in rewards, where the rule weighs that; None where it does not."""
 
+    remarks: tuple[str, ...] = ()
+    """What else the rule minded: a probability, a level that is enough, a floor."""
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the arm beside the runner-up."""
         from corrbandits.study.report.notebook import explanation
@@ -74,9 +80,7 @@ class Explanation:
     def __str__(self) -> str:
         c, second = self.chosen, self.runner_up
         if self.opening:
-            first = "the best of earlier seasons" if self.history else "the middle of all arms"
-            place = "the farthest from what was tried" if self.t > 1 else first
-            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: {place}"
+            text = f"trial {self.trial} (t = {self.t}): {c.name}, in the opening: {self._place()}"
             return text + (f"\nrunner-up: {second.name}" if second else "\nno other arm could be chosen")
         digits = _digits(c, second) if second and not self.tied else DIGITS
         text = f"trial {self.trial} (t = {self.t}): {c.name}, {_said(c, *digits)}"
@@ -84,14 +88,25 @@ class Explanation:
             text += f"; of all arms number {self.rank} by its limit, {self.mean_rank} by its mean"
         if self.way is not None:
             text += f"; the way there costs {number(self.way, 4)}, which is weighed against it"
+        text += "".join(f"; {remark}" for remark in self.remarks)
         if self.initial:
             text += "; not chosen by its limit, but to begin with, for its variance"
         if self.tied and second:
             others = f"{second.name}: either" if self.tied == 1 else f"{self.tied:,} other arms: any of them"
             text += f"; tied with {others} would have done as well"
-        return text + (
-            f"\nrunner-up: {second.name}, {_said(second, *digits)}" if second else "\nno other arm could be chosen"
-        )
+        if second is None:
+            return text + "\nno other arm could be chosen"
+        way = "" if second.way is None else f"; the way there costs {number(second.way, 4)}"
+        return f"{text}\nrunner-up: {second.name}, {_said(second, *digits)}{way}"
+
+    def _place(self) -> str:
+        """Return for what an arm was chosen in the opening."""
+        if self.t == 1 and self.history:
+            return "the best of earlier seasons"
+        if self.way is not None:
+            far = "far from what was tried, and of such arms " if self.t > 1 else ""
+            return f"{far}the cheapest to reach, for {number(self.way, 4)}"
+        return "the farthest from what was tried" if self.t > 1 else "the middle of all arms"
 
 
 def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
@@ -105,10 +120,10 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
     return Explanation(
         trial=at.trial,
         t=at.t,
-        chosen=_alternative(belief, limits, arm, arms, goal),
+        chosen=_alternative(at, belief, limits, arm, arms, goal),
         rank=None if limits is None else _rank(limits, arm),
         mean_rank=_rank(belief.mean, arm),
-        runner_up=None if second is None else _alternative(belief, limits, second, arms, goal),
+        runner_up=None if second is None else _alternative(at, belief, limits, second, arms, goal),
         initial=bool(at.policy.pending(belief)[arm]),
         open=at.open,
         replayed=at.choose(),
@@ -116,14 +131,15 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
         opening=opening,
         history=isinstance(belief, Vague) and belief.parts.past is not None,
         way=at.way(arm),
+        remarks=tuple(remarks(at, belief, arm)),
     )
 
 
-def _alternative(belief: Belief, limits: Array | None, arm: int, arms: Arms, goal: Goal) -> Alternative:
+def _alternative(at: Moment, belief: Belief, limits: Array | None, arm: int, arms: Arms, goal: Goal) -> Alternative:
     mean, limit = float(belief.mean[arm]), None if limits is None else float(limits[arm])
     if goal == "min":
         mean, limit = belief.mirror - mean, None if limit is None else belief.mirror - limit
-    return Alternative(arm, arms.name(arm), mean, float(np.sqrt(belief.variance[arm])), limit)
+    return Alternative(arm, arms.name(arm), mean, float(np.sqrt(belief.variance[arm])), limit, at.way(arm))
 
 
 def _rank(values: Array, arm: int) -> int:

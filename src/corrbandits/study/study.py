@@ -250,21 +250,28 @@ class Study(Telling):
         exchange.save(path, self.name, self._replica.events())
 
     def copy(
-        self, name: str, *, url: Where | None = None, prior: Belief | None = None, policy: Policy | None = None
+        self,
+        name: str,
+        *,
+        url: Where | None = None,
+        prior: Belief | None = None,
+        policy: Policy | None = None,
+        moves: Moves | None = None,
     ) -> Study:
         """Return a copy of the study under another name, in the same database or another; they are then independent.
 
-        With another prior of the same arms, or another policy, all trials keep their numbers, rewards and keys, and
-        the open ones stay open; but only the first study can explain why they were chosen.
+        With another prior of the same arms, another policy or cost of `moves`, all trials keep their numbers, rewards
+        and keys, and the open ones stay open; but only the first study can explain why they were chosen. Moves cost
+        what they did under another policy too; `Moves()` is for those that cost nothing any more.
         """
         from corrbandits.study import exchange
 
-        where = self._journal if url is None else url
+        where, ledger = self._journal if url is None else url, self.snapshot().ledger
         refuse_other_types(prior, policy)
-        if prior is None and policy is None:
+        rule = untold.minding_still(ledger.settings.policy, policy, moves, ledger.arms)
+        if prior is None and rule is None:
             return self._enrolled(where, name, self._replica.events())
-        copied = exchange.begun_anew(self.snapshot().ledger, prior, policy, now(), copy_of=self.name)
-        return self._enrolled(where, name, copied)
+        return self._enrolled(where, name, exchange.begun_anew(ledger, prior, rule, now(), copy_of=self.name))
 
     def delete(self) -> None:
         """Delete the study with all its events, for everybody. Export it first if it may be needed again."""

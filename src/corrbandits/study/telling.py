@@ -59,12 +59,13 @@ class Telling(Reading, ABC):
         return self._replica.record(lambda ledger: batch.telling(ledger, given, now(), advanced), self.by)
 
     def observe_all(self, rewards: Iterable[Observed], *, advanced: Advanced | None = None) -> int:
-        """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many.
+        """Add many rewards that were not asked for, all or none; return how many.
 
-        There may be a fourth entry, when it was measured, as in `tell`. Those whose keys are there already are not
-        counted again.
+        Each is an arm, a reward, a key or None, and when it was measured, as in `tell`; what comes last may be left
+        out, and a date or a `datetime` may follow the reward at once. Those whose keys are there already are not
+        counted again; those without a key count every time.
         """
-        given = [*rewards]
+        given = batch.rows_of(rewards)
         return self._replica.record(lambda ledger: batch.observing(ledger, given, now(), advanced), self.by)
 
     def cancel(self, trial: Trial | int) -> None:

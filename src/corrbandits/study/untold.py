@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Vague
 from corrbandits.moves import Moves
-from corrbandits.policies import IndexPolicy, Policy, Travelling, recommend
+from corrbandits.policies import IndexPolicy, Policy, Travelling, Wrapper, recommend
 from corrbandits.study.arms import Arms
 from corrbandits.study.extend import placed
 from corrbandits.study.recipe import Recipe
@@ -35,14 +35,17 @@ def settled(
     """
     refuse_other_types(prior, policy)
     prior = prior_of(arms) if prior is None else prior
-    known, rule = placed(Arms.of(arms, prior.arms), prior), policy_for(prior, policy, rounds)
+    known = placed(Arms.of(arms, prior.arms), prior)
+    rule = policy_for(prior, policy, rounds, weighed=moves is not None)
     if moves is not None:
-        rule = minding(rule, moves, known)
+        rule = minding(rule, moves, known, rounds)
     return Settings(Recipe.of(prior), rule, known, seed, goal, repeat, timeout, unit)
 
 
-def minding(policy: Policy, moves: Moves, arms: Arms) -> Policy:
+def minding(policy: Policy, moves: Moves, arms: Arms, rounds: int | None = None) -> Policy:
     """Return a policy that minds what moves cost between arms; on latitude and longitude, distances are in km.
+
+    `rounds` is how many rewards there will be in all, if the policy does not know.
 
     >>> from corrbandits import Gittins
     >>> minding(Gittins(40), Moves(per_move=3.0), Arms.of(["brook", "hill"]))
@@ -50,15 +53,41 @@ def minding(policy: Policy, moves: Moves, arms: Arms) -> Policy:
     """
     if not isinstance(moves, Moves):
         raise TypeError(f"moves must say what they cost, such as Moves(per_move=2.0), got {moves!r:.60}.")
-    if not isinstance(policy, IndexPolicy):
-        raise TypeError(
-            f"what moves cost is weighed against the index of a rule, but {type(policy).__name__} has none. Take one "
-            "that has, such as Gittins or UCL, or leave the cost of moves out."
+    if not _chooses_by_index(policy):
+        has = "minds more than that" if isinstance(policy, Wrapper) else "has none"
+        raise ValueError(
+            f"what moves cost is weighed against the index of a rule, but {type(policy).__name__} {has}. Take one such "
+            "as Gittins or UCL, or leave the cost of moves out; in a copy, say that they cost 0."
         )
     on_globe = "latitude" in arms.axes and moves.distance == "euclidean"
     paid = replace(moves, distance="great_circle") if on_globe else moves
     paid.row(0, arms.count, arms.coordinates)  # refuses what does not fit
-    return Travelling(policy, paid, getattr(policy, "horizon", None))
+    return Travelling(policy, paid, rounds if (own := getattr(policy, "horizon", None)) is None else own)
+
+
+def _chooses_by_index(policy: Policy) -> TypeGuard[IndexPolicy]:
+    return isinstance(policy, IndexPolicy) and not isinstance(policy, Wrapper)
+
+
+def minding_still(before: Policy, policy: Policy | None, moves: Moves | None, arms: Arms) -> Policy | None:
+    """Return the policy of a copy: it minds what moves cost as the one before it, unless another cost is said.
+
+    Where a move costs nothing it is the rule alone; None if neither a policy nor a cost was given.
+
+    >>> from corrbandits import UCL, Gittins
+    >>> before, arms = Travelling(Gittins(40), Moves(per_move=3.0), 40), Arms.of(["brook", "hill"])
+    >>> minding_still(before, UCL(), None, arms)
+    Travelling(rule=UCL(K=4.132731354122492, a=1.0), moves=Moves(per_move=3), horizon=40)
+    >>> minding_still(before, None, Moves(), arms)
+    Gittins(horizon=40)
+    """
+    if moves is None and (policy is None or isinstance(policy, Travelling) or not isinstance(before, Travelling)):
+        return policy
+    stated = next((one for one in (policy, before) if isinstance(one, Travelling)), None)
+    paid, rounds = (moves, None) if stated is None else (moves or stated.moves, stated.horizon)
+    rule = before if policy is None else policy
+    rule = rule.rule if isinstance(rule, Travelling) else rule
+    return rule if paid is None or paid.free else minding(rule, paid, arms, rounds)
 
 
 def way_in_words(policy: Policy) -> list[str]:
@@ -91,11 +120,14 @@ def prior_of(arms: Any) -> Belief:
     return Vague(coordinates=known.coordinates, distance=distance)
 
 
-def policy_for(prior: Belief, policy: Policy | None, rounds: int | None) -> Policy:
-    """Return the policy that was given, or the recommended one for so many rewards in all; refuse both."""
+def policy_for(prior: Belief, policy: Policy | None, rounds: int | None, *, weighed: bool = False) -> Policy:
+    """Return the policy that was given, or the recommended one for so many rewards in all; refuse both.
+
+    Where moves are weighed, it is them that need the rounds of a policy without a horizon.
+    """
     if policy is None:
         return recommend(prior, rounds).policy
-    if rounds is not None:
+    if rounds is not None and not (weighed and not hasattr(policy, "horizon")):
         raise ValueError(
             f"rounds must be left out with a policy, got {rounds!r:.60}. Give the policy its horizon, if it has one: "
             f"Gittins({rounds!r:.9})."

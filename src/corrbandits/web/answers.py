@@ -135,7 +135,7 @@ def alternative_of(data: Data | None, unknown: float | None) -> Alternative | No
         return None
     deviation = math.inf if data["deviation"] is None else data["deviation"]
     limit = unknown if data["limit"] is None else data["limit"]
-    return Alternative(data["arm"], data["name"], data["mean"], deviation, limit)
+    return Alternative(data["arm"], data["name"], data["mean"], deviation, limit, data.get("way"))
 
 
 def explanation_of(data: Data) -> Explanation:
@@ -145,7 +145,8 @@ def explanation_of(data: Data) -> Explanation:
     unknown = None if data["rank"] is None else math.inf if data["goal"] == "max" else -math.inf
     chosen, second = (alternative_of(data[name], unknown) for name in ("chosen", "runner_up"))
     assert chosen is not None
-    return Explanation(chosen=chosen, runner_up=second, open=tuple(data["open"]), way=data.get("way"), **rest)
+    rest |= {"open": tuple(data["open"]), "way": data.get("way"), "remarks": tuple(data.get("remarks", ()))}
+    return Explanation(chosen=chosen, runner_up=second, **rest)
 
 
 def best_of(data: Data) -> Best:

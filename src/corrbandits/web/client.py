@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from corrbandits._core import checks
 from corrbandits.study.arms import Arms, checked_name
-from corrbandits.study.batch import Observed, Told
+from corrbandits.study.batch import Observed, Told, rows_of
 from corrbandits.study.measured import When
 from corrbandits.study.trial import Trial
 from corrbandits.web.answers import (
@@ -170,10 +170,10 @@ class Client(Looking):
         return int(self._transport.post(f"{self._path}/rewards", {"tell": told})["told"])
 
     def observe_all(self, rewards: Iterable[Observed]) -> int:
-        """Add many rewards that were not asked for, each an arm, a reward and a key, all or none; return how many."""
+        """Add many rewards that were not asked for, as `Study.observe_all` takes them, all or none; return how many."""
         given = [
-            (arm if isinstance(arm, str) else int(arm), reward_of(reward), key, *when_in(when))
-            for arm, reward, key, *when in rewards
+            (arm if isinstance(arm, str) else int(arm), reward_of(reward), key, when_of(at).get("at"))
+            for arm, reward, key, at in rows_of(rewards)
         ]
         return int(self._transport.post(f"{self._path}/rewards", {"observe": given})["observed"])
 

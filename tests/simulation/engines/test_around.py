@@ -121,7 +121,7 @@ def test_on_beliefs_told_nothing(name, rule, kind):
     same_runs(all_around(rule)[name], UNTOLD[kind], horizon=60)
 
 
-@pytest.mark.parametrize("name", around_any(cb.UCL()))
+@pytest.mark.parametrize("name", [*around_any(cb.UCL()), "travelling"])
 def test_an_opening_that_does_not_end_goes_from_arm_to_arm(name):
     """Rewards that are all equal say nothing of a scale, so that every arm is tried, however one is led about."""
     level = cb.BernoulliBandit(np.ones(ARMS), WHERE)

@@ -54,7 +54,7 @@ def test_when_rewards_were_measured_goes_over_the_line(line, tmp_path):
         client.tell(first, 3.0, at=when)
         client.tell_all([(second, 4.0, "2026-04-01")])
         client.observe("A1", 5.0, at="2026-05-01T08:00Z")
-        assert client.observe_all([("A2", 6.0, "k", when), ("A3", 7.0, "l")]) == 2
+        assert client.observe_all([("A2", 6.0, "k", when), ("A3", 7.0, "2026-03-14", None), ("A4", 8.0, when)]) == 3
         with pytest.raises(ValueError, match="must be a time such as"):
             client.tell(first, 3.0, at="soon")
         with pytest.raises(ValueError, match="in the future"):

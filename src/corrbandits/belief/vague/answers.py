@@ -12,7 +12,7 @@ from corrbandits.belief.log import Log
 from corrbandits.belief.mixed import MixedBelief
 from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.mixture import Mixture
-from corrbandits.belief.vague.opening import first_look, rewards_needed
+from corrbandits.belief.vague.opening import far_enough, first_look, rewards_needed
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.state import State
 
@@ -198,8 +198,20 @@ class Answers(MixedBelief):
         """Return which of these arms to try where nothing is known: in the opening the farthest from what was tried."""
         if not self.opening:
             return super().least_known(candidates)
-        tried = self.counts + np.bincount(np.array(self.awaited, dtype=np.int64), minlength=self.arms)
-        return first_look(self.parts, self.weights, tried, candidates)
+        return first_look(self.parts, self.weights, self._tried(), candidates)
+
+    def little_known(self, candidates: Integers) -> Integers:
+        """Return those of these arms that are nearly as good to try as the least known one, in the opening.
+
+        They are at least half as far from what was tried as the farthest. After earlier seasons, the first is one arm.
+        """
+        tried = self._tried()
+        if self.parts.past is not None and not tried.any():
+            return np.array([self.least_known(candidates)])
+        return far_enough(None if self.parts.points is None else self.parts.places(), tried, candidates)
+
+    def _tried(self) -> Integers:
+        return self.counts + np.bincount(np.array(self.awaited, dtype=np.int64), minlength=self.arms)
 
     @property
     def _mixture(self) -> Mixture:

@@ -39,8 +39,9 @@ def drift_in(given: Any) -> Drift:
         known("drift", given, positive=True)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            f"{error} For a change of which nothing is known say True; a number is the time after which the "
-            "correlation of an arm's mean reward with itself has fallen to 37 %."
+            "drift must be the time in which rewards change, a number above 0 or a 90 % interval (least, most), or "
+            f"true if it is not known, got {given!r:.60}. After that time the correlation of an arm's mean reward with "
+            "itself has fallen to 37 %. Leave it out if nothing changes."
         ) from None
     return said("drift", given)
 

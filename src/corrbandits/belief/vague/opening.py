@@ -69,11 +69,30 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
     """
     if points is None:
         return int(candidates[tried[candidates].argmin()])
+    here, away = points[candidates], _away(points, tried, candidates)
+    return int(candidates[np.lexsort([*_from_middle(points, here), tried[candidates], -away])[0]])
+
+
+def far_enough(points: Array | None, tried: Integers, candidates: Integers) -> Integers:
+    """Return the candidates at least half as far from what was tried as the farthest; if none is, the least tried.
+
+    >>> points, every = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.arange(5)
+    >>> far_enough(points, np.array([1, 0, 0, 0, 0]), every), far_enough(None, np.array([1, 0, 0, 1, 0]), every)
+    (array([2, 3, 4]), array([1, 2, 4]))
+    """
+    away = np.zeros(candidates.size) if points is None else _away(points, tried, candidates)
+    if not away.max():
+        return np.asarray(candidates[tried[candidates] == tried[candidates].min()])
+    return np.asarray(candidates[away >= away.max() / 4])  # they are squares
+
+
+def _away(points: Array, tried: Integers, candidates: Integers) -> Array:
+    """Return the square of how far each candidate lies from what was tried; 0 before anything was."""
     here, seen = points[candidates], np.flatnonzero(tried)
     away = np.full(candidates.size, np.inf if seen.size else 0.0)
     for arm in seen:
         np.minimum(away, np.square(here - points[arm]).sum(axis=1), out=away)
-    return int(candidates[np.lexsort([*_from_middle(points, here), tried[candidates], -away])[0]])
+    return away
 
 
 def first_of(points: Array | None, expected: Array, candidates: Integers) -> int:

@@ -31,12 +31,12 @@ COMMANDS = {
     "best": "reading",
     "explain": "reading",
     "history": "reading",
-    "export": "studies",
-    "import": "studies",
+    "export": "copying",
+    "import": "copying",
     "check": "reading",
     "plot": "reading",
     "add-arms": "studies",
-    "copy": "studies",
+    "copy": "copying",
     "delete": "studies",
 }
 """The commands, in the order of the help, and the modules beside this one that have them."""

@@ -44,7 +44,9 @@ At = Annotated[
 ]
 Drift = Annotated[
     str | None,
-    typer.Option(help="Rewards change within about this time: 30d, 10d..60d, or unknown.", metavar="TIME|RANGE"),
+    typer.Option(help="Rewards change within about this time: 30d, 10d..60d, unknown, or none.", metavar="TIME|RANGE"),
 ]
+MoveCost = Annotated[str | None, typer.Option(help="What a move to another arm costs, in rewards.", metavar="NUMBER")]
+MoveCostPer = Annotated[str | None, typer.Option(help="What it costs per unit of distance, or km.", metavar="NUMBER")]
 Source = Annotated[Path | None, typer.Option("--from", help="Many rewards, from a CSV file.", metavar="FILE")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if there is one.")]

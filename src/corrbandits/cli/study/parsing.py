@@ -8,19 +8,22 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corrbandits._shell.numbers import NUMBER
 
 if TYPE_CHECKING:
+    from corrbandits.moves import Moves
+    from corrbandits.policies import Policy
     from corrbandits.study import Study
 
 LONGEST_STEM = 60
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 _ARGUMENT = re.compile(
-    "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|per_axis|distance|alpha|policy|set|learn|drift)`"
+    "`(rounds|noise_sd|prior_mean|prior_sd|successes|failures|kernel|length|per_axis|distance|alpha|policy|set|learn|drift|move_cost)`"
 )
 
 _TWO = re.compile(rf"\s*(?P<low>{NUMBER.pattern})\s*(?:[,;:/-]|to|–|…)\s*(?P<high>{NUMBER.pattern})\s*", re.ASCII)
@@ -127,20 +130,49 @@ def seconds(text: str, what: str = "--timeout", such: str = "36h") -> float:
 
 
 def days(what: str, text: str | None) -> bool | float | tuple[float, float] | None:
-    """Return the time in which rewards change, in days: a length of time, a range, or True if it is not known.
+    """Return the time in which rewards change, in days: a length, a range, True if it is not known, False if never.
 
-    >>> days("--drift", "6w"), days("--drift", "12h..30d"), days("--drift", "unknown")
-    (42.0, (0.5, 30.0), True)
+    >>> days("--drift", "6w"), days("--drift", "12h..30d"), days("--drift", "unknown"), days("--drift", "none")
+    (42.0, (0.5, 30.0), True, False)
     """
     if text is None or text.strip().lower() == "unknown":
         return None if text is None else True
+    if text.strip().lower() == "none":
+        return False
     low, dots, high = text.partition("..")
+    _refuse_bare(what, text, [low, high] if dots else [low])
     ends = [seconds(part, what, "30d, 10d..60d or unknown") / UNITS["d"] for part in ([low, high] if dots else [low])]
     if dots and not ends[0] < ends[1]:
         raise ValueError(
             f"the range of {what} must go from the shorter time to the longer, such as 10d..60d, got {text!r:.60}."
         )
     return (ends[0], ends[1]) if dots else ends[0]
+
+
+def _refuse_bare(what: str, text: str, parts: Sequence[str]) -> None:
+    """Refuse lengths of time without a unit; say how they are written."""
+    bare = [part for part in parts if NUMBER.fullmatch(part.strip())]
+    if bare:
+        unit = next((found[0] for part in parts if (found := re.search(r"[a-z]+$", part.strip()))), "d")
+        meant = "..".join(f"{part.strip()}{unit if part in bare else ''}" for part in parts)
+        raise ValueError(f"{what} must have a unit: s, min, h, d or w, got {text!r:.60}. Write {meant}.")
+
+
+def moves_said(per_move: str | None, per_distance: str | None, before: Policy | None = None) -> Moves | None:
+    """Return what moves cost, if that was said; what was not said of it costs what it did before.
+
+    >>> moves_said("2", None), moves_said(None, None)
+    (Moves(per_move=2), None)
+    """
+    from corrbandits.moves import Moves
+    from corrbandits.policies import Travelling
+
+    given: dict[str, Any] = {
+        "per_move": number_or_none("--move-cost", per_move),
+        "per_distance": number_or_none("--move-cost-per", per_distance),
+    }
+    said = {name: value for name, value in given.items() if value is not None}
+    return replace(before.moves if isinstance(before, Travelling) else Moves(), **said) if said else None
 
 
 def parameters(texts: Sequence[str]) -> dict[str, float | bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,7 +16,7 @@ from corrbandits.cli.study.parsing import quoted
 if TYPE_CHECKING:
     from corrbandits.study import Snapshot, Trial
 
-ROOM_FOR_TIMES = 80
+ROOM_FOR_TIMES, ROOM_FOR_ALL = 80, 100
 
 
 def say(*sentences: str) -> None:
@@ -52,7 +53,7 @@ def say_done(snapshot: Snapshot, did: str, number: int, *, already: bool = False
         document(data.done(snapshot, did, number) | {"already": already})
         return
     trial, reward = snapshot.trial(number), snapshot.reward(number)
-    value = "" if reward is None else f": {exact(reward)}"
+    value = "" if reward is None else f": {exact(reward)}{_measured(snapshot, number)}"
     what = "was there already" if already else did
     say(f"trial {number} ({trial.name}) {what}{value}; {len(snapshot.open_trials):,} open")
     if reward is not None and not snapshot.settings.repeat:
@@ -64,6 +65,16 @@ def say_done(snapshot: Snapshot, did: str, number: int, *, already: bool = False
         from corrbandits.study.report.sentences import amend_in_words, surprise_in_words
 
         say(surprise_in_words(surprise), amend_in_words(surprise, snapshot.name))
+
+
+def _measured(snapshot: Snapshot, number: int) -> str:
+    """Return when a reward was measured, where that counts or was said."""
+    from corrbandits.study.measured import moment_in_words
+
+    entry = snapshot.ledger.entry(number)
+    if entry.when is None or (entry.measured is None and not snapshot.ledger.recipe.in_real_time):
+        return ""
+    return f", measured {moment_in_words(entry.when, snapshot.at)}"
 
 
 def trials_table(snapshot: Snapshot, trials: Sequence[Trial]) -> None:
@@ -89,11 +100,14 @@ def studies_table(studies: Sequence[dict[str, Any]]) -> None:
     terminal.show([terminal.table(heads, rows)], terminal.console())
 
 
-def history_table(trials: Sequence[dict[str, Any]], last: int) -> None:
-    """Print the last trials, and how many there are; narrow terminals show no times."""
+def history_table(trials: Sequence[dict[str, Any]], last: int, *, timed: bool) -> None:
+    """Print the last trials, and how many there are; narrow terminals show few times or none.
+
+    When rewards were measured is shown where time counts (`timed`), or where it is not when they were told.
+    """
     shown, out = trials[-last:], terminal.console()
     amended = any(row["first_reward"] != row["reward"] for row in shown if row["status"] in ("told", "observed"))
-    times = ("asked", "told") if out.width >= ROOM_FOR_TIMES else ()
+    times = _times(out.width, measured=timed or any(map(_told_later, shown)))
     rows = []
     for row in shown:
         rewards = (_cell(row[key]) for key in (("reward", "first_reward") if amended else ("reward",)))
@@ -106,6 +120,23 @@ def history_table(trials: Sequence[dict[str, Any]], last: int) -> None:
     terminal.show([made], out)
     if len(shown) < len(trials):
         say(f"the last {len(shown):,} of {len(trials):,} trials; --csv FILE or --json gives all")
+
+
+def _times(width: int, *, measured: bool) -> tuple[str, ...]:
+    """Return which times a table has room for: of two, when rewards were measured goes before when they were told."""
+    if not measured:
+        return ("asked", "told") if width >= ROOM_FOR_TIMES else ()
+    if width >= ROOM_FOR_ALL:
+        return ("asked", "told", "measured")
+    return ("asked", "measured") if width >= ROOM_FOR_TIMES else ("measured",)
+
+
+def _told_later(row: dict[str, Any]) -> bool:
+    """Return whether a reward was told more than a minute after it was measured."""
+    if row["told"] is None or row["measured"] is None:
+        return False
+    told, measured = (datetime.fromisoformat(row[key]) for key in ("told", "measured"))
+    return abs(told - measured) > timedelta(minutes=1)
 
 
 def _cell(value: Any) -> str:

@@ -162,7 +162,7 @@ def history(
     elif csv is not None:
         say(f"{csv} has {counted(len(now.trials), 'trial')} of {name}.")
     else:
-        history_table(data.history(now), last)
+        history_table(data.history(now), last, timed=now.ledger.recipe.in_real_time)
 
 
 def plot(

@@ -1,10 +1,10 @@
-"""The commands of `corrbandits study` that make, extend, copy and delete whole studies."""
+"""The commands of `corrbandits study` that make, extend and delete whole studies."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,10 @@ from corrbandits.cli.study.options import (
     Json,
     Key,
     Mean,
+    MoveCost,
+    MoveCostPer,
     Name,
     Parameters,
-    Replace,
     Rewards,
     Sd,
     Sheet,
@@ -26,20 +27,17 @@ from corrbandits.cli.study.options import (
 from corrbandits.cli.study.parsing import (
     database,
     days,
-    harmless,
+    moves_said,
     naming_options,
-    number,
     number_or_none,
     number_or_range,
     opened,
     option_names,
-    refuse_place,
     seconds,
 )
 from corrbandits.cli.study.parsing import parameters as parsed_parameters
 from corrbandits.cli.study.printing import document, say, say_created
 from corrbandits.kernels import KERNELS
-from corrbandits.moves import Moves
 
 RANGE = "NUMBER|RANGE"
 
@@ -74,12 +72,8 @@ def create(
     drift: Drift = None,
     policy: Annotated[str | None, typer.Option(help="The rule that chooses, such as Thompson.")] = None,
     parameters: Parameters = None,
-    move_cost: Annotated[
-        str | None, typer.Option(help="What a move to another arm costs, in rewards.", metavar="NUMBER")
-    ] = None,
-    move_cost_per: Annotated[
-        str | None, typer.Option(help="What it costs per unit of distance, or km.", metavar="NUMBER")
-    ] = None,
+    move_cost: MoveCost = None,
+    move_cost_per: MoveCostPer = None,
     goal: Annotated[Goal, typer.Option(help="Whether rewards should be large or small.")] = Goal.max,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all randomness.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="No arm may be tried twice.")] = False,
@@ -140,64 +134,28 @@ def create(
                 history=None if history is None else setup.read_history(history, sheet.arms["name"]),
                 drift=days("--drift", drift),
             )
+    moves = moves_said(move_cost, move_cost_per)
     with Study.create(
         database(db, create=True),
         name,
         prior=plan.prior,
         policy=plan.policy,
+        rounds=None if moves is None or hasattr(plan.policy, "horizon") else rounds,
         arms=sheet.arms,
         seed=seed,
         goal=goal.value,
         repeat=not once,
         timeout=limit,
-        moves=_moves(move_cost, move_cost_per),
+        moves=moves,
     ) as study:
         remarks = [*(option_names(remark) for remark in plan.remarks), *way_in_words(study.settings.policy)]
         say_created(study.snapshot(), remarks, as_json=as_json)
-
-
-def _moves(per_move: str | None, per_distance: str | None) -> Moves | None:
-    """Return what moves cost, if that was said."""
-    given: dict[str, Any] = {
-        "per_move": number_or_none("--move-cost", per_move),
-        "per_distance": number_or_none("--move-cost-per", per_distance),
-    }
-    said = {name: value for name, value in given.items() if value is not None}
-    return Moves(**said) if said else None
 
 
 def _refuse_given(options: dict[str, str | None], what: str, got: str) -> None:
     for option, value in options.items():
         if value is not None:
             raise ValueError(f"{option} must go with {what}, got {got}. Leave it out.")
-
-
-def export(
-    name: Name,
-    file: Annotated[Path | None, typer.Argument(help="By default STUDY.jsonl, here.", metavar="FILE")] = None,
-    replace: Replace = False,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Write a whole study to one file, for `import`."""
-    path = Path(f"{harmless(name)}.jsonl") if file is None else file
-    refuse_place(path, replace=replace)
-    with opened(db, name) as study:
-        study.export(path)
-    document({"study": name, "file": str(path)}) if as_json else say(f"{name} is in {path}.")
-
-
-def import_(
-    file: Annotated[Path, typer.Argument(help="A file that export wrote.", metavar="FILE")],
-    name: Annotated[str | None, typer.Option(help="Another name for the study.")] = None,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Take in a study from a file that `export` wrote."""
-    from corrbandits.study import Study
-
-    with Study.import_(database(db, create=True), file, name) as study:
-        say_created(study.snapshot(), as_json=as_json)
 
 
 def add_arms(
@@ -224,50 +182,6 @@ def add_arms(
         document({"study": name, "arms": count, "added": sheet.count})
     else:
         say(f"{counted(sheet.count, 'arm')} added; {name} has {count:,} now.")
-
-
-def copy(
-    name: Name,
-    new: Annotated[str, typer.Argument(help="What the copy is called.", metavar="NEW")],
-    to: Annotated[str | None, typer.Option(help="Another database.", metavar="URL")] = None,
-    noise_sd: Annotated[str | None, typer.Option(help="Another noise than was stated.", metavar="NUMBER")] = None,
-    length: Annotated[
-        list[str] | None, typer.Option(help="Another length of the kernel; once, or per axis.", metavar="NUMBER")
-    ] = None,
-    prior_mean: Annotated[str | None, typer.Option(help="Another prior mean, of all arms.", metavar="NUMBER")] = None,
-    prior_sd: Annotated[str | None, typer.Option(help="Another prior sd, of all arms.", metavar="NUMBER")] = None,
-    drift: Drift = None,
-    learn: Annotated[
-        list[str] | None, typer.Option(help="Learn it: mean, sd, length or noise; once for each.", metavar="WHAT")
-    ] = None,
-    policy: Annotated[str | None, typer.Option(help="Another rule that chooses, such as Thompson.")] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Another number of rewards in all.")] = None,
-    parameters: Parameters = None,
-    db: Db = None,
-    as_json: Json = False,
-) -> None:
-    """Copy a study; the two go separate ways.
-
-    With another prior or rule, too, all trials keep their numbers and rewards, and the open ones stay open.
-    """
-    from corrbandits.study import setup
-
-    if parameters and policy is None:
-        raise ValueError("--set is for a rule, got none. Name it by --policy.")
-    given = {"noise_sd": noise_sd, "prior_mean": prior_mean, "prior_sd": prior_sd}
-    numbers = {key: number_or_none("--" + key.replace("_", "-"), text) for key, text in given.items()}
-    lengths = [number("--length", text) for text in length or ()]
-    other = bool(lengths or learn or drift) or any(value is not None for value in numbers.values())
-    with opened(db, name) as study, naming_options():
-        prior = study.snapshot().prior if other else None
-        if prior is not None:
-            change = days("--drift", drift)
-            prior = setup.changed(prior, lengths=lengths, learn=learn or (), drift=change, **numbers)
-        rule = None if rounds is None else setup.with_rounds(study.settings.policy, rounds)
-        if policy is not None:
-            rule = setup.policy_called(policy, parsed_parameters(parameters or ()), rounds)
-        with study.copy(new, url=to, prior=prior, policy=rule) as copied:
-            say_created(copied.snapshot(), as_json=as_json)
 
 
 def delete(

@@ -59,6 +59,10 @@ def ask(
 
         write_trials(csv, now, trials)  # last: if it fails, the trials have been said
     if not as_json:
+        from corrbandits.policies import Wrapper
+
+        if start is not None and not isinstance(now.settings.policy, Wrapper):
+            say("Moves cost nothing in this study, so that --from changed nothing: see copy --move-cost.")
         then = f"its reward: corrbandits study tell {quoted(name)} {trials[0].number} REWARD"
         then = (
             then

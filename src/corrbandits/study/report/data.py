@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ def text(data: Any) -> str:
 def created(snapshot: Snapshot, remarks: Sequence[str] = ()) -> Data:
     """Return what a new study is, and where it is kept."""
     from corrbandits.study.codec import policy_data
+    from corrbandits.study.report.sentences import prior_in_words
 
     return {
         "study": snapshot.name,
         "database": snapshot.database,
         "arms": snapshot.arms.count,
-        "prior": snapshot.prior.in_words(),
+        "prior": prior_in_words(snapshot.prior),
         "policy": policy_data(snapshot.settings.policy),
         "trials": len(snapshot.trials),
         "remarks": list(remarks),
@@ -50,6 +52,7 @@ def done(snapshot: Snapshot, did: str, number: int) -> Data:
         "did": did,
         **_trial(snapshot, snapshot.trial(number)),
         "reward": snapshot.reward(number),
+        "measured": iso(snapshot.ledger.entry(number).when),
         "open": len(snapshot.open_trials),
         "surprise": None if surprise is None else surprise.z,
     }
@@ -65,7 +68,10 @@ def stopping(snapshot: Snapshot, found: Stopping) -> Data:
 def explanation(name: str, found: Explanation) -> Data:
     """Return why an arm was chosen."""
     data: Data = {"study": name, **asdict(found)}
-    return data if found.way is not None else {key: value for key, value in data.items() if key != "way"}
+    if found.way is None:
+        for one in filter(None, (data, data["chosen"], data["runner_up"])):
+            del one["way"]
+    return data
 
 
 def history(snapshot: Snapshot) -> list[Data]:
@@ -79,6 +85,11 @@ def history(snapshot: Snapshot) -> list[Data]:
         times = {key: None if pd.isna(row[key]) else row[key].isoformat() for key in TIMES}
         rows.append({str(key): value for key, value in row.items()} | times)
     return rows
+
+
+def iso(seconds: float | None) -> str | None:
+    """Return a time, in seconds since 1970, as text in ISO 8601."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _trial(snapshot: Snapshot, trial: Trial) -> Data:

@@ -11,7 +11,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array, fields_of
 from corrbandits._shell.numbers import counted, number
-from corrbandits.belief import Learnt
+from corrbandits.belief import Belief, Learnt
 from corrbandits.belief.base import span
 from corrbandits.belief.contradiction import Contradiction
 from corrbandits.belief.vague.learnt import Interval
@@ -25,6 +25,17 @@ STATED = {"mean": "mean", "sd": "sd", "length": "length", "noise_sd": "noise"}
 MILLION = math.log(1e6)
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+def prior_in_words(prior: Belief) -> str:
+    """Return what was believed at first, and in what unit times are, where there are any.
+
+    >>> from corrbandits import Vague
+    >>> prior_in_words(Vague(arms=3, drift=1.5))
+    'told that rewards change within 1.5; the rest is learnt; times are in days'
+    """
+    timed = prior.changes and prior.in_real_time and prior.prior_arguments().get("drift") is not True
+    return f"{prior.in_words()}{'; times are in days' if timed else ''}"
 
 
 def policy_in_words(policy: Policy) -> str:

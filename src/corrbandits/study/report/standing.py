@@ -20,9 +20,7 @@ from corrbandits.study.report import inference
 from corrbandits.study.report.inference import Best
 from corrbandits.study.report.lattice import lattice
 from corrbandits.study.report.overview import Awaited, Overview, Standing
-from corrbandits.study.report.sentences import (
-    learnt_in_words,
-)
+from corrbandits.study.report.sentences import learnt_in_words, prior_in_words
 from corrbandits.study.report.terminal_map import TerminalMap, scattered_map
 from corrbandits.study.report.warnings import warnings
 
@@ -43,7 +41,7 @@ def overview(snapshot: Snapshot, top: int) -> Overview:
         name=snapshot.name,
         database=snapshot.database,
         goal=settings.goal,
-        prior=ledger.prior.in_words(),
+        prior=prior_in_words(ledger.prior),
         policy=settings.policy,
         arms=ledger.arms.count,
         t=ledger.time,

@@ -10,6 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits.belief import Belief, Vague
+from corrbandits.belief.changing.base import ChangingBelief
 from corrbandits.belief.vague.drift import Drift
 from corrbandits.kernels import Kernel, Scaled, Stationary, WithDeviations
 from corrbandits.study.setup.learning import told_less
@@ -27,13 +28,16 @@ def changed(
 ) -> Belief:
     """Return a prior with another noise, length, mean or sd than it was made with; what is not given stays.
 
-    What is to be learnt is not taken for known any more: see `told_less`. `drift` is the time in which rewards change.
+    What is to be learnt is not taken for known any more: see `told_less`. `drift` is the time in which rewards change,
+    False if they do not any more.
 
     >>> from corrbandits import Correlated, Exponential
     >>> prior = Correlated(mean=3.0, kernel=4 * Exponential(2.0), coordinates=[0.0, 1.0], noise_variance=1.0)
     >>> changed(prior, lengths=[5.0], noise_sd=0.5).in_words()
     'exponential kernel of length 5, mean 3 ± 2; noise ± 0.5'
     """
+    if drift is False:
+        prior, drift = _still(prior), None
     if learn or drift is not None:
         prior = told_less(prior, learn)
     given, kind = prior.prior_arguments(), type(prior)
@@ -57,6 +61,15 @@ def changed(
         more |= _with_sd(prior, given | more, checks.number("`prior_sd`", prior_sd, above=0))
     made: Belief = kind(**(given | more))
     return made
+
+
+def _still(prior: Belief) -> Belief:
+    """Return a prior on means that do not change."""
+    if isinstance(prior, ChangingBelief):
+        return prior.prior
+    if not isinstance(prior, Vague):
+        return prior
+    return Vague(**{name: value for name, value in prior.prior_arguments().items() if name != "drift"})
 
 
 def _need(prior: Belief, given: dict[str, Any], what: str, option: str, kind: str) -> None:

@@ -5,7 +5,7 @@ trial     the number of the trial, if rewards were asked for
 name      the arm; with a trial it must be that trial's
 reward    the reward; where it is empty there is none yet
 key       if nobody had asked for it: what it is known by, so that it counts once
-at        when it was measured, if that is known
+at        when it was measured, if that is known; or measured, as a history has it
 season    of a history: rewards of one season have a mean of their own; without it all are of one season
 """
 
@@ -18,8 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from corrbandits._shell.csv import Columns, finite_number, read_columns, with_points
+from corrbandits._shell.csv import Column, Columns, finite_number, read_columns, with_points
 from corrbandits._shell.texts import near
+from corrbandits.study.measured import reads_as_time
+
+DATES = ("date", "day", "time", "when", "datetime", "timestamp")
+"""Headings of columns that may say when a reward was measured, but perhaps something else."""
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 
@@ -44,6 +48,11 @@ class Rewards:
 
     rows: list[Reward]
     awaited: list[Reward]
+    timed: bool = False
+    """Whether there is a column that says when they were measured."""
+
+    dated: tuple[str, ...] = ()
+    """The columns that are not read although they look like times."""
 
 
 def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
@@ -67,7 +76,7 @@ def read_rewards(path: str | os.PathLike[str], *, needs: str) -> Rewards:
         else:
             asked = int(trial) if needs == "trial" and trial and _WHOLE.fullmatch(trial) else None
             awaited.append(Reward(line, math.nan, asked, **known))
-    return Rewards(rows, awaited)
+    return Rewards(rows, awaited, columns.heading("at") is not None, _dated(columns))
 
 
 def read_history(path: str | os.PathLike[str], names: Sequence[str]) -> list[tuple[list[int], list[float]]]:
@@ -93,6 +102,18 @@ def read_history(path: str | os.PathLike[str], names: Sequence[str]) -> list[tup
     if not seasons:
         raise ValueError(f"{path}: a history must have a reward at least, got none.")
     return list(seasons.values())
+
+
+def _dated(columns: Columns) -> tuple[str, ...]:
+    """Return the columns that look like times and are not `at`: by their headings, or by every entry."""
+    known = {columns.heading(name) for name in ("trial", "name", "reward", "key", "at", "season")}
+    others = [heading for heading in columns if heading not in known]
+    return tuple(heading for heading in others if heading.strip().casefold() in DATES or _of_times(columns[heading]))
+
+
+def _of_times(column: Column) -> bool:
+    filled = [text for _, text in column if text.strip()]
+    return bool(filled) and all(map(reads_as_time, filled))
 
 
 def _trial(text: str | None, where: str) -> int:

@@ -84,6 +84,11 @@ def _refuse_brackets(kind: str, name: str, bracket: str, within: str, *, needed:
 def _refuse_missing(kind: str, fields: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     for field in fields.values():
         if field.default is dataclasses.MISSING and field.name not in values:
+            if str(field.type) == "Moves":
+                raise ValueError(
+                    f"{kind} is made of a rule and what moves cost. Name the rule alone, and say the cost besides: "
+                    "`policy` UCL `move_cost` 1."
+                )
             if str(field.type) == "Any":
                 raise ValueError(f"{kind} needs a {field.name}, which only Python and experiment files can give.")
             other = ", or `rounds`" if field.name == "horizon" else ""

@@ -23,9 +23,10 @@ def sentence(found: Explanation, snapshot: Snapshot) -> str:
     if found.opening:
         if found.t > 1:
             return "To see a part that nobody has measured yet: it lies far from what was tried."
-        return (
-            "It did best in earlier seasons." if found.history else "To begin with: it lies in the middle of all sites."
-        )
+        if found.history:
+            return "It did best in earlier seasons."
+        near = found.way is not None
+        return f"To begin with: it {'costs least to reach' if near else 'lies in the middle of all sites'}."
     return f"{_promise(found, snapshot)}{'; what the way there costs is weighed' if found.way else ''}."
 
 

@@ -10,6 +10,7 @@ from corrbandits.belief import Vague
 from corrbandits.policies import Policy, Travelling
 from corrbandits.study import Explanation, Snapshot, Trial
 from corrbandits.study.codec import policy_data
+from corrbandits.study.report.sentences import prior_in_words
 from corrbandits.study.report.standing import learnt as learnt_words
 from corrbandits.study.trial import Entry
 
@@ -59,7 +60,7 @@ def summary(snapshot: Snapshot) -> Data:
         "open": [_awaited(snapshot, trial) for trial in snapshot.open_trials],
         "last": _last(snapshot),
         "policy": policy_data(settings.policy),
-        "prior": ledger.prior.in_words(),
+        "prior": prior_in_words(ledger.prior),
         "drifts": ledger.recipe.in_real_time,
         "moves": moves(settings.policy),
         "created": ledger.created,

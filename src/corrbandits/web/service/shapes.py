@@ -142,7 +142,9 @@ class Many(Taken):
     """Many rewards, all or none: each a trial, or an arm and a key; the last entry may be when it was measured."""
 
     tell: Annotated[list[tuple[Whole, Number] | tuple[Whole, Number, At]], Field(max_length=1_000)] = []
-    observe: Annotated[list[tuple[Arm, Number, Name] | tuple[Arm, Number, Name, At]], Field(max_length=1_000)] = []
+    observe: Annotated[
+        list[tuple[Arm, Number, Name] | tuple[Arm, Number, Name, At | None]], Field(max_length=1_000)
+    ] = []
 
 
 class SigningIn(Taken):

@@ -33,18 +33,30 @@ class Opened(NamedTuple):
 
 @part
 def opening(b: Opened, steps: Steps, layers: Layers, within: Within, last: int) -> int:
-    """Return the arm to try while there are no variances yet, or -1: `belief.vague.opening.farthest`."""
-    arm = -1
+    """Return the arm to try while there are no variances yet, or -1: `belief.vague.opening.farthest`.
+
+    Who minds the way takes the cheapest to reach of those far enough: `policies.travelling`.
+    """
+    arm, least = -1, np.inf
     if opening_arm(b.mixed, b.told) >= 0:
-        arm = 0
-        for i in range(1, b.d.size):
-            nearer, less = b.away[i] - b.away[arm], within.counts[i] - within.counts[arm]
-            if nearer > 0.0 or (
-                b.away[i] == b.away[arm] and (less < 0.0 or (less == 0.0 and b.middle[i] < b.middle[arm]))
-            ):
-                arm = i
+        travels = layers.travel >= 0 and last >= 0 and layers.safes == 0
+        most, fewest = b.away.max(), within.counts.min()
+        for i in range(b.d.size):
+            if not travels or (b.away[i] >= most / 4.0 and (most > 0.0 or within.counts[i] == fewest)):
+                cost = layers.costs[last, i] if travels else 0.0
+                if arm < 0 or cost < least or (cost == least and farther(b, within, i, arm)):
+                    arm, least = i, cost
         steps.progress.initialisation += 1
     return arm
+
+
+@part
+def farther(b: Opened, within: Within, i: int, arm: int) -> bool:
+    """Return whether arm i goes before another: it lies farther from what was tried, or is less tried, or central."""
+    less = within.counts[i] - within.counts[arm]
+    return b.away[i] > b.away[arm] or (
+        b.away[i] == b.away[arm] and (less < 0.0 or (less == 0.0 and b.middle[i] < b.middle[arm]))
+    )
 
 
 @part

@@ -1,0 +1,55 @@
+"""Studies whose moves cost something, from the shell."""
+
+import pytest
+
+import corrbandits as cb
+from tests.support.shell import TOLD_NOTHING, default_database
+
+
+def policy(tmp_path, name="meadow"):
+    with cb.Study.open(default_database(tmp_path), name) as study:
+        return study.settings.policy
+
+
+def test_moves_are_weighed_over_the_rounds_under_any_rule(ok, tmp_path):
+    ok(*TOLD_NOTHING, "--policy", "UCL", "--move-cost", "1")
+    assert policy(tmp_path) == cb.Travelling(cb.UCL(), cb.Moves(1.0), horizon=40)
+    ok("create", "other", *TOLD_NOTHING[2:], "--policy", "Gittins", "--set", "horizon=9", "--move-cost-per", "2")
+    assert policy(tmp_path, "other") == cb.Travelling(cb.Gittins(9), cb.Moves(per_distance=2.0), horizon=9)
+
+
+def test_a_copy_minds_the_way_until_it_is_said_otherwise(ok, tmp_path):
+    ok(*TOLD_NOTHING, "--move-cost", "1", "--move-cost-per", "0.5")
+    before, moves = policy(tmp_path), cb.Moves(1.0, 0.5)
+    said = " ".join(ok("copy", "meadow", "a", "--policy", "UCL").split())
+    assert "What it costs to go to an arm is weighed against what it may bring: 1 for each move, and 0.5" in said
+    assert policy(tmp_path, "a") == cb.Travelling(cb.UCL(), moves, horizon=40)
+    ok("copy", "meadow", "b", "--policy", "UCL", "--rounds", "80")
+    assert policy(tmp_path, "b") == cb.Travelling(cb.UCL(), moves, horizon=80)
+    ok("copy", "meadow", "c", "--move-cost", "3")
+    assert policy(tmp_path, "c") == cb.Travelling(before.rule, cb.Moves(3.0, 0.5), horizon=40)
+    ok("copy", "meadow", "d", "--move-cost", "0", "--move-cost-per", "0", "--policy", "Thompson")
+    assert policy(tmp_path, "d") == cb.Thompson()
+    ok("copy", "d", "e", "--policy", "Gittins", "--rounds", "60", "--move-cost", "2")
+    assert policy(tmp_path, "e") == cb.Travelling(cb.Gittins(60), cb.Moves(2.0), horizon=60)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("Thompson", "weighed against the index of a rule, but Thompson has none"),
+        ("Blocked(Gittins)", "but Blocked minds more than that"),
+        ("Travelling(UCL)", "Name the rule alone, and say the cost besides: --policy UCL --move-cost 1."),
+    ],
+)
+def test_a_rule_that_cannot_weigh_the_way_is_refused(ok, refused, rule, words):
+    assert words in refused(*TOLD_NOTHING, "--move-cost", "1", "--policy", rule)
+    ok("create", "other", *TOLD_NOTHING[2:], "--move-cost", "1")
+    assert words in refused("copy", "other", "third", "--policy", rule)
+
+
+def test_where_moves_cost_nothing_from_is_said_to_change_nothing(ok):
+    ok(*TOLD_NOTHING)
+    assert "--from changed nothing: see copy --move-cost" in " ".join(ok("ask", "meadow", "--from", "p11").split())
+    ok("copy", "meadow", "dear", "--move-cost", "1")
+    assert "changed nothing" not in " ".join(ok("ask", "dear", "--from", "p11").split())

@@ -155,3 +155,14 @@ def test_a_summary_is_drawn_where_it_has_times(times, tmp_path):
     figure = plots.regret_with_start(summary, "title", lower_bound=bound, until=30)
     plots.save(figure, tmp_path / "figure.png")
     assert figure.axes[1].lines[0].get_xdata().size
+
+
+def test_the_figure_of_a_file_shows_what_moves_cost_with_the_regret():
+    bandit, prior = cb.GaussianBandit([0.0, 1.0], 1.0), cb.Independent(noise_variance=1.0, arms=2)
+    trace = cb.simulate({"a": (cb.UCL(), prior)}, bandit, 50, 3, moves=cb.Moves(per_move=2.0))
+    bound = cb.theory.lai_robbins(bandit, 50)
+    whole, start = plots.regret_with_start(trace, "with moves", lower_bound=bound, until=20).axes
+    assert whole.get_ylabel() == plots.LABELS["total_cost"]
+    (line,) = whole.lines
+    np.testing.assert_allclose(line.get_ydata()[-1], trace.total_cost.isel(time=-1).mean())
+    assert len(start.lines) == 1

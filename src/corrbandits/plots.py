@@ -68,7 +68,10 @@ def regret(
 
 
 def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray | None, until: int) -> Figure:
-    """Return a figure of the whole run and, beside it, its start up to time `until`."""
+    """Return a figure of the whole run and, beside it, its start up to time `until`.
+
+    Where moves were recorded their cost is drawn with the regret, and no bound on the regret alone.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -76,9 +79,10 @@ def regret_with_start(trace: Trace, title: str, *, lower_bound: xr.DataArray | N
     with mpl.rc_context({"font.size": 9, "axes.titlesize": 9}):
         figure = Figure(figsize=(7.0, 3.4), layout="constrained")
         whole, start = figure.subplots(1, 2, width_ratios=(3, 2))
-        entries = _draw_curves(trace, lower_bound, whole)
-        early_bound = None if lower_bound is None else lower_bound.sel(time=early)
-        _draw_curves(Trace(trace.data.sel(time=early)), early_bound, start)
+        quantity, bound = ("total_cost", None) if "move_cost" in trace.data else ("regret", lower_bound)
+        entries = _draw_curves(trace, bound, whole, quantity)
+        early_bound = None if bound is None else bound.sel(time=early)
+        _draw_curves(Trace(trace.data.sel(time=early)), early_bound, start, quantity)
         start.set_ylabel("")
         whole.set_title(literal(title), loc="left")
         start.set_title(f"the first {counted(early.stop, 'decision')}", loc="left")

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from corrbandits import UCL, GaussianBandit, Independent, plots, simulate, theory
+from corrbandits import UCL, GaussianBandit, Independent, Moves, plots, simulate, theory
 
 mpl.use("agg")
 BANDIT = GaussianBandit([0.0, 1.0, 2.0], 1.0)
@@ -158,9 +158,9 @@ def test_a_summary_is_drawn_where_it_has_times(times, tmp_path):
 
 
 def test_the_figure_of_a_file_shows_what_moves_cost_with_the_regret():
-    bandit, prior = cb.GaussianBandit([0.0, 1.0], 1.0), cb.Independent(noise_variance=1.0, arms=2)
-    trace = cb.simulate({"a": (cb.UCL(), prior)}, bandit, 50, 3, moves=cb.Moves(per_move=2.0))
-    bound = cb.theory.lai_robbins(bandit, 50)
+    bandit, prior = GaussianBandit([0.0, 1.0], 1.0), Independent(noise_variance=1.0, arms=2)
+    trace = simulate({"a": (UCL(), prior)}, bandit, 50, 3, moves=Moves(per_move=2.0))
+    bound = theory.lai_robbins(bandit, 50)
     whole, start = plots.regret_with_start(trace, "with moves", lower_bound=bound, until=20).axes
     assert whole.get_ylabel() == plots.LABELS["total_cost"]
     (line,) = whole.lines

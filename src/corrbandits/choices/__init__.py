@@ -37,12 +37,14 @@ from corrbandits.choices.parameters import PARAMETERS, Parameter
 from corrbandits.choices.people import Person, Round
 from corrbandits.choices.priors import Prior, Steady, ToldNothing, Wandering
 from corrbandits.choices.reading import from_frame, read_csv
+from corrbandits.choices.sharing import Fits
 from corrbandits.choices.simulating import simulate
 
 __all__ = [
     "PARAMETERS",
     "Comparison",
     "Fit",
+    "Fits",
     "Model",
     "Parameter",
     "Person",

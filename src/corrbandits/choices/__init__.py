@@ -35,8 +35,11 @@ from corrbandits.choices.likelihood import choice_probabilities, gradient, log_l
 from corrbandits.choices.model import Model
 from corrbandits.choices.parameters import PARAMETERS, Parameter
 from corrbandits.choices.people import Person, Round
+from corrbandits.choices.pooling import fit_population
+from corrbandits.choices.population import Population
 from corrbandits.choices.priors import Prior, Steady, ToldNothing, Wandering
 from corrbandits.choices.reading import from_frame, read_csv
+from corrbandits.choices.recovery import Recovery, recover
 from corrbandits.choices.sharing import Fits
 from corrbandits.choices.simulating import simulate
 
@@ -48,8 +51,10 @@ __all__ = [
     "Model",
     "Parameter",
     "Person",
+    "Population",
     "Prediction",
     "Prior",
+    "Recovery",
     "Round",
     "Steady",
     "ToldNothing",
@@ -58,6 +63,7 @@ __all__ = [
     "compare",
     "fit",
     "fit_people",
+    "fit_population",
     "from_frame",
     "gradient",
     "leave_future_out",
@@ -66,5 +72,6 @@ __all__ = [
     "predict_people",
     "profile",
     "read_csv",
+    "recover",
     "simulate",
 ]

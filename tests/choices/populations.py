@@ -27,9 +27,10 @@ def people(number=8, rounds=6, horizon=15):
 
 def surface(person):
     """Returns the log likelihood on the grid."""
+    temperatures = np.exp(LOG_TEMPERATURE)
     return np.array(
         [
-            [choices.log_likelihood(person, MODEL, {"exploration": e, "temperature": t}) for t in np.exp(LOG_TEMPERATURE)]
+            [choices.log_likelihood(person, MODEL, {"exploration": e, "temperature": t}) for t in temperatures]
             for e in EXPLORATION
         ]
     )  # fmt: skip

@@ -28,7 +28,9 @@ apart from choices: prior_sd and exploration (their product alone matters, so on
 rewards and of the prior (their ratio alone matters, so `noise` is that ratio), and a constant added to all utilities.
 """
 
+from corrbandits.choices.checking import behaviour, predictive_check
 from corrbandits.choices.comparing import Comparison, compare
+from corrbandits.choices.confusion import Confusion, recover_models
 from corrbandits.choices.fitting import Fit, fit, profile
 from corrbandits.choices.group import Prediction, fit_people, leave_future_out, leave_one_round_out, predict_people
 from corrbandits.choices.likelihood import choice_probabilities, gradient, log_likelihood
@@ -37,21 +39,25 @@ from corrbandits.choices.parameters import PARAMETERS, Parameter
 from corrbandits.choices.people import Person, Round
 from corrbandits.choices.pooling import fit_population
 from corrbandits.choices.population import Population
+from corrbandits.choices.power import Power, power
 from corrbandits.choices.priors import Prior, Steady, ToldNothing, Wandering
 from corrbandits.choices.reading import from_frame, read_csv
 from corrbandits.choices.recovery import Recovery, recover
 from corrbandits.choices.sharing import Fits
 from corrbandits.choices.simulating import simulate
+from corrbandits.choices.tree import to_datatree
 
 __all__ = [
     "PARAMETERS",
     "Comparison",
+    "Confusion",
     "Fit",
     "Fits",
     "Model",
     "Parameter",
     "Person",
     "Population",
+    "Power",
     "Prediction",
     "Prior",
     "Recovery",
@@ -59,6 +65,7 @@ __all__ = [
     "Steady",
     "ToldNothing",
     "Wandering",
+    "behaviour",
     "choice_probabilities",
     "compare",
     "fit",
@@ -69,9 +76,13 @@ __all__ = [
     "leave_future_out",
     "leave_one_round_out",
     "log_likelihood",
+    "power",
     "predict_people",
+    "predictive_check",
     "profile",
     "read_csv",
     "recover",
+    "recover_models",
     "simulate",
+    "to_datatree",
 ]

@@ -23,6 +23,9 @@ from corrbandits.choices.likelihood import Problem
 from corrbandits.choices.parameters import PARAMETERS
 
 MOST_STEPS = 200
+CLIMBS = 2
+"""From how many places a person is looked for: the highest ones."""
+
 SETTLED = 1e-4
 """A step this many posterior deviations long is the last."""
 
@@ -87,7 +90,7 @@ class Mode:
 
 
 def most_likely(problem: Problem, law: Law, fixed: Mapping[str, float], starts: Sequence[Array], H: Array) -> Mode:
-    """Return the most likely place of a person, the highest that is reached from some places to start at.
+    """Return the most likely place of a person, the highest that is reached from the best of some places.
 
     `fixed` are the parameters that are not the person's own, `H` is a guess of the curvature there.
     """
@@ -98,7 +101,8 @@ def most_likely(problem: Problem, law: Law, fixed: Mapping[str, float], starts: 
         return float(u @ u) / 2 - value, np.asarray(u - law.C.T @ slope)
 
     guess = _inverse(law.C.T @ H @ law.C)[0]
-    climbs = [descended(down, law.u(z), guess) for z in starts]
+    looks = sorted((law.u(z) for z in starts), key=lambda place: down(place)[0])
+    climbs = [descended(down, place, guess) for place in looks[:CLIMBS]]
     u, is_found = min(climbs, key=lambda climb: down(climb[0])[0])
     return _mode(problem, law, fixed, u, is_found)
 

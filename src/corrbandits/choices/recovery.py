@@ -122,7 +122,7 @@ def recover(
     """
     drawn = law.draw(checks.integer("people", people, least=2), [seed, 0])
     questions = [
-        _Asked(law.model, one, problems_of(environments, k), horizon, given, (seed, 1, k))
+        MadeUp(law.model, one, problems_of(environments, k), horizon, given, (seed, 1, k))
         for k, one in enumerate(drawn)
     ]
     how = {"threads": threads, "map": map, "progress": progress}
@@ -144,8 +144,8 @@ def problems_of(environments: Environments, k: int) -> tuple[Environment, ...]:
 
 @final
 @dataclass(frozen=True)
-class _Asked:
-    """A person to be made up and fitted."""
+class MadeUp:
+    """A person to be made up: by which model and parameters, on which problems."""
 
     model: Model
     values: dict[str, float]
@@ -161,7 +161,7 @@ class _Asked:
         )
 
 
-def made_up_and_fitted(asked: _Asked) -> dict[str, Any]:
+def made_up_and_fitted(asked: MadeUp) -> dict[str, Any]:
     """Return a person made up and their fit, in plain numbers."""
     person = asked.person()
     rounds = [[one.arms.tolist(), one.rewards.tolist(), one.given, one.horizon] for one in person.rounds]
@@ -179,7 +179,7 @@ def _read_fit(model: Model, name: Any, written: Mapping[str, Any]) -> Fit:
     return Fit(name, model, **{**written, "covariance": covariance, "notes": tuple(written["notes"])})
 
 
-def _read_person(asked: _Asked, name: Any, answer: Mapping[str, Any]) -> Person:
+def _read_person(asked: MadeUp, name: Any, answer: Mapping[str, Any]) -> Person:
     where, arms = asked.environments[0].coordinates, asked.environments[0].arms
     return Person([Round(*one) for one in answer["rounds"]], coordinates=where, arms=arms, name=name)
 

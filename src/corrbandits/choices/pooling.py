@@ -113,15 +113,17 @@ def fit_population(
 
 
 def _first(alone: Fits, problems: list[Problem], model: Model, side_by_side: SideBySide) -> _State:
-    """Return the state to begin with: a law about the median of people fitted alone, and modes under it."""
+    """Return the state to begin with: a law as wide as people fitted alone are spread, and modes under it.
+
+    It must not be narrow: people would be held at places near the others, and not leave them again. Who has run far
+    away counts as the twentieth person of twenty does.
+    """
     lines = np.array([[PARAMETERS[name].line(one.values[name]) for name in model.free] for one in alone])
-    m = np.median(lines, axis=0)
-    spreads = 1.4826 * np.median(np.abs(lines - m), axis=0)
-    values = [one.values for one in alone]
-    law = Law(model.free, m, np.diag(np.maximum(spreads, _units(problems, values, model.free) / 2) ** 2))
-    near = np.clip(lines, m - 2 * law.C.diagonal(), m + 2 * law.C.diagonal())
-    flat = np.zeros((m.size, m.size))
-    starts = [([alone_z, near_z, m], flat) for alone_z, near_z in zip(lines, near, strict=True)]
+    near = np.clip(lines, *np.quantile(lines, [0.05, 0.95], axis=0))
+    units = _units(problems, [one.values for one in alone], model.free)
+    m = near.mean(axis=0)
+    law = Law(model.free, m, np.diag(np.maximum(near.std(axis=0), units / 2) ** 2))
+    starts = [([own, own_near, m], np.zeros((m.size, m.size))) for own, own_near in zip(lines, near, strict=True)]
     return _State(law, dict(alone.shared), _modes(problems, law, alone.shared, starts, side_by_side))
 
 

@@ -98,7 +98,7 @@ def recover(
     law: Population,
     environments: Environments,
     *,
-    people: int = 100,
+    people: int | Sequence[Mapping[str, float]] = 100,
     horizon: int | Sequence[int] = 40,
     given: int = 1,
     pooled: bool = True,
@@ -110,9 +110,9 @@ def recover(
 ) -> Recovery:
     """Return how well the parameters of people are found again, who are drawn from a population.
 
-    Each makes `horizon` choices in a round on each of the `environments`, after `given` arms were shown. They are
-    fitted as a population or, with `pooled` false, one by one. With a `folder`, what is done is kept there, and the
-    same call goes on where it was stopped.
+    `people` says how many, or what the parameters of each are. Each makes `horizon` choices in a round on each of the
+    `environments`, after `given` arms were shown. They are fitted as a population or, with `pooled` false, one by
+    one. With a `folder`, what is done is kept there, and the same call goes on where it was stopped.
 
     >>> from corrbandits import GaussianBandit
     >>> law = Population.of_law(Model(prior_mean=1.0, exploration=0.0, noise=0.5), [-0.5], [[0.25]])
@@ -120,7 +120,8 @@ def recover(
     >>> found.spearman["temperature"] > 0.6
     True
     """
-    drawn = law.draw(checks.integer("people", people, least=2), [seed, 0])
+    drawn = law.draw(people, [seed, 0]) if isinstance(people, int) else [dict(one) for one in people]
+    checks.integer("people", len(drawn), least=2)
     questions = [
         MadeUp(law.model, one, problems_of(environments, k), horizon, given, (seed, 1, k))
         for k, one in enumerate(drawn)

@@ -238,3 +238,15 @@ def test_what_is_shared_and_cannot_be_told_is_named(anna):
     fits = choices.fit_people([alone, alone], Model(prior_mean=1.0, exploration=0.0, temperature="shared"))
     assert fits.errors["temperature"] == np.inf
     assert any("cannot be told" in note for note in fits[0].notes)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
+def test_a_fit_does_not_depend_on_the_unit_of_rewards(anna, scale):
+    person = anna.only([0, 1])
+    scaled = replace(person, rounds=[replace(one, rewards=one.rewards * scale) for one in person.rounds])
+    model = Model(kernel=SMOOTH, prior_mean=50.0 * scale, prior_sd=20.0 * scale)
+    found, other = choices.fit(person, MODEL), choices.fit(scaled, model)
+    assert other.log_likelihood == pytest.approx(found.log_likelihood, abs=1e-6)
+    assert other.values["temperature"] / scale == pytest.approx(found.values["temperature"], rel=1e-3)
+    assert other.covariance == pytest.approx(found.covariance, rel=1e-2)
+    assert other.notes == found.notes == ()

@@ -55,6 +55,7 @@ class Top:
 
     failed: bool
     x: Array
+    """The coefficients, in their units."""
 
 
 @final
@@ -108,12 +109,14 @@ class Problem:
         held: dict[str, float] = {}
         while True:
             names = [name for name in self.inner if name not in held]
+            units = np.array([self._coefficient_unit(name) for name in names])
             rows = np.array([*(self._row(name, values) for name in names), self._offset(values, held)])
+            rows[: len(names)] *= units[:, None]  # so that no product of two overflows, whatever rewards are in
             X = self._utilities(rows, view)
             whole = start is not None and len(start) == len(names)
             x = np.array(start) if whole else self._first(names)
             value, steps = compiled.logit.climb(X, self._arms, x, values["lapse"], MOST_STEPS)
-            found = {**dict(zip(names, x.tolist(), strict=True)), **held}
+            found = {**dict(zip(names, (x * units).tolist(), strict=True)), **held}
             wrong = self._beyond(found, values)
             if not wrong:
                 ends = {name: self._end(name, x_held) for name, x_held in held.items()}
@@ -189,7 +192,11 @@ class Problem:
 
     def _first(self, names: list[str]) -> Array:
         """Return coefficients to begin with: an arm better by a tenth of the unit is e times as likely."""
-        return np.array([10.0 / self.trials.unit if name == "temperature" else 0.0 for name in names])
+        return np.array([10.0 if name == "temperature" else 0.0 for name in names])
+
+    def _coefficient_unit(self, name: str) -> float:
+        """Return the unit of a coefficient while it is looked for: those of values are one over the rewards' unit."""
+        return 1 / self.trials.unit if name in ("temperature", "exploration") else 1.0
 
     def _beyond(self, found: Values, values: Values) -> dict[str, float]:
         """Return the coefficients that lie beyond an end, at that end: the temperature first."""

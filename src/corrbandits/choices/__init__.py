@@ -20,7 +20,7 @@ From the outside in::
 
     people, reading       who chose what; from arrays, a table or a CSV file
     model, parameters, priors    what is said of people, and the numbers it depends on
-    recovery, confusion, power, checking, drawing    what such data can tell, and whether people are as the model says
+    recovery, confusion, planning, checking, drawing what such data can tell, and whether people are as the model says
     tree                  what was found as an xarray.DataTree, in the groups that ArviZ knows
     population, pooling, modes    partial pooling over people
     group, sharing, comparing     several people, rounds left out, and which model most people follow
@@ -45,9 +45,9 @@ from corrbandits.choices.likelihood import choice_probabilities, gradient, log_l
 from corrbandits.choices.model import Model
 from corrbandits.choices.parameters import PARAMETERS, Parameter
 from corrbandits.choices.people import Person, Round
+from corrbandits.choices.planning import Power, power
 from corrbandits.choices.pooling import fit_population
 from corrbandits.choices.population import Population
-from corrbandits.choices.power import Power, power
 from corrbandits.choices.priors import Prior, Steady, ToldNothing, Wandering
 from corrbandits.choices.reading import from_frame, read_csv
 from corrbandits.choices.recovery import Recovery, recover

@@ -20,7 +20,7 @@ From the outside in::
 
     people, reading       who chose what; from arrays, a table or a CSV file
     model, parameters, priors    what is said of people, and the numbers it depends on
-    recovery, confusion, planning, checking, drawing what such data can tell, and whether people are as the model says
+    recovery, confusion, planning, checking, drawing    what such data can tell, and if people are as the model says
     tree                  what was found as an xarray.DataTree, in the groups that ArviZ knows
     population, pooling, modes    partial pooling over people
     group, sharing, comparing     several people, rounds left out, and which model most people follow

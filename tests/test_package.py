@@ -34,7 +34,7 @@ def test_heavy_libraries_load_only_when_used():
         run(
             "import sys, json, corrbandits as cb\n"
             "cb.UCL, cb.Correlated, cb.Exponential, cb.GaussianBandit, cb.simulate, cb.Trace, cb.Thompson\n"
-            "cb.landscapes, cb.theory, cb.plots, cb.adapters\n"
+            "cb.landscapes, cb.theory, cb.plots, cb.adapters, cb.choices\n"
             "print(json.dumps(sorted(m for m in sys.modules if '.' not in m)))"
         )
     )

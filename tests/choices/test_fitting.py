@@ -206,3 +206,47 @@ def test_the_likelihood_has_no_lower_point_between_two_of_its_concave_part(anna)
     for _ in range(20):
         one, other = rng.uniform([0.01, -1.0], [2.0, 1.0], (2, 2))
         assert at((one + other) / 2) >= (at(one) + at(other)) / 2
+
+
+def test_what_is_shared_is_as_sure_as_the_profile_of_all_people_says(anna):
+    """The curvature of the largest likelihood of all, with everything else fitted anew at each value."""
+    people = [anna.only([0, 1, 2]), anna.only([3, 4]), anna.only([5, 6, 7])]
+    fits = choices.fit_people(people, replace(MODEL, temperature="shared"))
+    middle, h = np.log(fits.shared["temperature"]), 0.02
+    curve = [
+        sum(choices.fit(one, MODEL.fixing({"temperature": np.exp(middle + d)})).log_likelihood for one in people)
+        for d in (-h, 0.0, h)
+    ]
+    assert fits.shared_covariance[0, 0] == pytest.approx(-(h**2) / (curve[0] - 2 * curve[1] + curve[2]), rel=0.01)
+    assert fits.errors["temperature"] == pytest.approx(fits.shared_covariance[0, 0] ** 0.5 * np.exp(middle))
+    low, high = fits.interval("temperature")
+    assert low < KNOWN["temperature"] < high
+
+
+def test_a_group_counts_what_is_shared_once(anna):
+    people = [anna.only([0, 1]), anna.only([2, 3])]
+    apart, together = (choices.fit_people(people, replace(MODEL, temperature=t)) for t in ("free", "shared"))
+    assert (apart.parameters, together.parameters) == (6, 5)
+    assert apart.aic == pytest.approx(sum(each.aic for each in apart))
+    assert together.aic - apart.aic == pytest.approx(-2 - 2 * (together.log_likelihood - apart.log_likelihood))
+    n = people[0].choices
+    assert together.bic + 2 * together.log_likelihood == pytest.approx(4 * np.log(n) + np.log(2 * n))
+
+
+def test_what_is_shared_and_cannot_be_told_is_named(anna):
+    alone = Person([Round([0, 0, 0], [1.0, 2.0, 1.0])], coordinates=[[0.0]])
+    fits = choices.fit_people([alone, alone], Model(prior_mean=1.0, exploration=0.0, temperature="shared"))
+    assert fits.errors["temperature"] == np.inf
+    assert any("cannot be told" in note for note in fits[0].notes)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
+def test_a_fit_does_not_depend_on_the_unit_of_rewards(anna, scale):
+    person = anna.only([0, 1])
+    scaled = replace(person, rounds=[replace(one, rewards=one.rewards * scale) for one in person.rounds])
+    model = Model(kernel=SMOOTH, prior_mean=50.0 * scale, prior_sd=20.0 * scale)
+    found, other = choices.fit(person, MODEL), choices.fit(scaled, model)
+    assert other.log_likelihood == pytest.approx(found.log_likelihood, abs=1e-6)
+    assert other.values["temperature"] / scale == pytest.approx(found.values["temperature"], rel=1e-3)
+    assert other.covariance == pytest.approx(found.covariance, rel=1e-2)
+    assert other.notes == found.notes == ()

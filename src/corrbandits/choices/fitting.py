@@ -13,20 +13,17 @@ from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.numbers import number
 from corrbandits.choices.bounds import REASONS, Box
+from corrbandits.choices.curvature import curvature
 from corrbandits.choices.likelihood import Problem, Top
 from corrbandits.choices.model import Model
 from corrbandits.choices.parameters import PARAMETERS
 from corrbandits.choices.people import Person
 
-NORMAL_95 = 1.959963984540054
 CLIMBS = 2
 """From how many of the starting points the likelihood is climbed: the best ones."""
 
 CERTAIN = -1e-6
 """A log likelihood per choice above which every choice is as good as certain."""
-
-STEP = 1e-4
-"""Of the differences of gradients that the information is made of."""
 
 
 @final
@@ -67,12 +64,8 @@ class Fit:
 
     def interval(self, name: str) -> tuple[float, float]:
         """Return the 95 % interval of a free parameter, made on its line: of a positive one both ends are positive."""
-        parameter, place = PARAMETERS[name], self.model.free.index(name)
-        half = NORMAL_95 * math.sqrt(self.covariance[place, place])
-        middle = parameter.line(self.values[name])
-        if not math.isfinite(half):
-            return parameter.low, parameter.high
-        return parameter.value(middle - half), parameter.value(middle + half)
+        place = self.model.free.index(name)
+        return PARAMETERS[name].interval(self.values[name], float(self.covariance[place, place]))
 
     @property
     def aic(self) -> float:
@@ -210,10 +203,7 @@ def _covariance(problem: Problem, values: dict[str, float], ends: tuple[str, ...
     free = problem.model.free
     covariance = np.diag(np.full(len(free), math.inf))
     inside = [name for name in free if name not in ends]
-    information = np.array([_change(problem, values, name, inside) for name in inside]).reshape(
-        len(inside), len(inside)
-    )
-    information = -(information + information.T) / 2
+    information = curvature(problem, values, inside)
     scale = np.sqrt(np.abs(information.diagonal()))
     if not inside or not scale.all():
         return covariance, _told_nothing([name for name, s in zip(inside, scale, strict=True) if not s])
@@ -235,12 +225,3 @@ def _told_nothing(names: list[str]) -> tuple[str, ...]:
         else f"{', '.join(names)} cannot be told apart"
     )
     return (f"{one}: the likelihood has no curvature there. Fix {'it' if len(names) == 1 else 'one of them'}.",)
-
-
-def _change(problem: Problem, values: dict[str, float], name: str, inside: list[str]) -> list[float]:
-    """Return the second derivatives of the log likelihood along one line and all, by central differences."""
-    parameter = PARAMETERS[name]
-    place = parameter.line(values[name])
-    step = STEP * problem.natural_unit(name, values)
-    sides = [problem.gradient({**values, name: parameter.value(place + s)})[1] for s in (step, -step)]
-    return [(sides[0][other] - sides[1][other]) / (2 * step) for other in inside]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar, final
+from typing import Any, final
 
 import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits.choices.fitting import Fit, fit
-from corrbandits.choices.likelihood import Problem, log_likelihood
+from corrbandits.choices.likelihood import log_likelihood
 from corrbandits.choices.model import Model
-from corrbandits.choices.parameters import PARAMETERS
 from corrbandits.choices.people import Person
-
-_In, _Out = TypeVar("_In"), TypeVar("_Out")
+from corrbandits.choices.sharing import Fits, shared_fits
+from corrbandits.choices.spreading import spread
 
 
 @final
@@ -61,7 +59,7 @@ def fit_people(
     *,
     threads: int | None = None,
     map: Any = None,  # noqa: A002  as in simulate
-) -> list[Fit]:
+) -> Fits:
     """Return the fits of several people; what the model says is shared has one value for all of them.
 
     People are fitted side by side in `threads` of this process (by default one), or by `map`: a function like the
@@ -74,12 +72,10 @@ def fit_people(
     >>> both[0].values["temperature"] == both[1].values["temperature"]
     True
     """
-    spread = _spread(threads, map)
+    side_by_side = spread(threads, map)
     if not model.shared:
-        return spread(partial(fit, model=model), people)
-    values, notes = _shared(people, model, spread)
-    fits = spread(partial(fit, model=model.fixing(values)), people)
-    return [replace(each, notes=(*notes, *each.notes)) for each in fits]
+        return Fits(model, tuple(side_by_side(partial(fit, model=model), people)))
+    return shared_fits(people, model, side_by_side)
 
 
 def leave_one_round_out(person: Person, model: Model) -> Prediction:
@@ -127,7 +123,7 @@ def predict_people(
         raise ValueError(
             f"{', '.join(model.shared)} must be free or fixed here: what is shared would have to be refitted."
         )
-    return _spread(threads, map)(partial(leave_one_round_out, model=model), people)
+    return spread(threads, map)(partial(leave_one_round_out, model=model), people)
 
 
 def _predicted(person: Person, model: Model, splits: list[tuple[Person, Person]]) -> Prediction:
@@ -136,49 +132,3 @@ def _predicted(person: Person, model: Model, splits: list[tuple[Person, Person]]
     rounds = [log_likelihood(ahead, model, each.values) for each, (_, ahead) in zip(fits, splits, strict=True)]
     choices = sum(ahead.choices for _, ahead in splits)
     return Prediction(person.name, np.array(rounds), choices, person.arms, fits)
-
-
-def _spread(threads: int | None, way: Any) -> Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]:
-    """Return a function that calls another for each of some items and returns the results in their order."""
-    if way is not None:
-        mapped = way if callable(way) else getattr(way, "map", None)
-        if not callable(mapped):
-            raise TypeError(f"map must be a function like the built-in map, or have one, got {way!r:.60}.")
-        return lambda function, items: list(mapped(function, items))
-    number = 1 if threads is None else checks.integer("threads", threads, least=1)
-
-    def in_threads(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        with ThreadPoolExecutor(number) as pool:
-            return list(pool.map(function, items))
-
-    return in_threads
-
-
-def _shared(people: Sequence[Person], model: Model, spread: Any) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return the shared values that make the choices of all people most likely, and words on what went wrong.
-
-    They are looked for between the values of people fitted alone, and a little beyond.
-    """
-    from scipy.optimize import minimize
-
-    names = model.shared
-    alone = spread(partial(fit, model=model.fixing(dict.fromkeys(names, "free"))), people)
-    lines = np.array([[PARAMETERS[name].line(each.values[name]) for name in names] for each in alone])
-    problems = [Problem(person, model) for person in people]
-
-    def values(place: Array) -> dict[str, float]:
-        return {name: PARAMETERS[name].value(z) for name, z in zip(names, place.tolist(), strict=True)}
-
-    def down(place: Array) -> tuple[float, Array]:
-        fits = spread(partial(fit, model=model.fixing(values(place))), people)
-        slopes = [problem.gradient(each.values)[1] for problem, each in zip(problems, fits, strict=True)]
-        by = np.array([[slope[name] for name in names] for slope in slopes]).sum(axis=0)
-        return -sum(each.log_likelihood for each in fits), -by
-
-    low, high = lines.min(axis=0) - 1, lines.max(axis=0) + 1
-    options = {"ftol": 1e-12, "gtol": 1e-5}
-    start, bounds = np.median(lines, axis=0), list(zip(low.tolist(), high.tolist(), strict=True))
-    found = minimize(down, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    steep = np.abs(found.jac).max() > 1e-3 * (1 + abs(found.fun)) ** 0.5
-    failed = (f"the search for what is shared failed ({found.message}). Fix it.",) if steep else ()
-    return values(np.asarray(found.x)), failed

@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits.choices.compiled import design, logit
+from corrbandits.choices import compiled
 from corrbandits.choices.model import Model
 from corrbandits.choices.parameters import PARAMETERS
 from corrbandits.choices.people import Person
@@ -55,6 +55,7 @@ class Top:
 
     failed: bool
     x: Array
+    """The coefficients, in their units."""
 
 
 @final
@@ -76,14 +77,14 @@ class Problem:
         """Return the log probability of each choice."""
         X = self._utilities(self._weights(values)[None], self.viewer.view(values, derive=False))
         each = np.empty(self._arms.size)
-        logit.choices(X, self._arms, np.empty(0), values["lapse"], each, np.empty((each.size, X.shape[2])))
+        compiled.logit.choices(X, self._arms, np.empty(0), values["lapse"], each, np.empty((each.size, X.shape[2])))
         return each
 
     def probabilities(self, values: Values) -> Array:
         """Return the probability of every arm at every choice."""
         X = self._utilities(self._weights(values)[None], self.viewer.view(values, derive=False))
         into = np.empty((X.shape[0], X.shape[2]))
-        logit.laws(X, np.empty(0), values["lapse"], into)
+        compiled.logit.laws(X, np.empty(0), values["lapse"], into)
         return into
 
     def gradient(self, values: Values, view: View | None = None) -> tuple[float, dict[str, float]]:
@@ -92,10 +93,10 @@ class Problem:
         f, data = self._weights(values), self.trials
         X = self._utilities(f[None], view)
         each, residual = np.empty(self._arms.size), np.empty((self._arms.size, X.shape[2]))
-        by_lapse = logit.choices(X, self._arms, np.empty(0), values["lapse"], each, residual)
+        by_lapse = compiled.logit.choices(X, self._arms, np.empty(0), values["lapse"], each, residual)
         back = tuple(np.zeros_like(view.A) for _ in range(3))
         seen = (view.A, view.B, view.W, data.chosen, data.last, data.cooling, self.person.distances)
-        by = design.parts(f, *seen, residual, *back)
+        by = compiled.design.parts(f, *seen, residual, *back)
         found = self._along(values, f, by) | {"lapse": by_lapse * PARAMETERS["lapse"].slope(values["lapse"])}
         fitted = (*self.model.free, *self.model.shared)
         if set(fitted) - found.keys():
@@ -108,12 +109,14 @@ class Problem:
         held: dict[str, float] = {}
         while True:
             names = [name for name in self.inner if name not in held]
+            units = np.array([self._coefficient_unit(name) for name in names])
             rows = np.array([*(self._row(name, values) for name in names), self._offset(values, held)])
+            rows[: len(names)] *= units[:, None]  # so that no product of two overflows, whatever rewards are in
             X = self._utilities(rows, view)
             whole = start is not None and len(start) == len(names)
             x = np.array(start) if whole else self._first(names)
-            value, steps = logit.climb(X, self._arms, x, values["lapse"], MOST_STEPS)
-            found = {**dict(zip(names, x.tolist(), strict=True)), **held}
+            value, steps = compiled.logit.climb(X, self._arms, x, values["lapse"], MOST_STEPS)
+            found = {**dict(zip(names, (x * units).tolist(), strict=True)), **held}
             wrong = self._beyond(found, values)
             if not wrong:
                 ends = {name: self._end(name, x_held) for name, x_held in held.items()}
@@ -130,7 +133,7 @@ class Problem:
         data = self.trials
         X = np.empty((self._arms.size, len(weights), self.person.arms))
         seen = (view.A, view.B, view.W, data.chosen, data.last, data.cooling, self.person.distances)
-        design.utilities(weights, *seen, X)
+        compiled.design.utilities(weights, *seen, X)
         return X
 
     def _weights(self, values: Values) -> Array:
@@ -189,7 +192,11 @@ class Problem:
 
     def _first(self, names: list[str]) -> Array:
         """Return coefficients to begin with: an arm better by a tenth of the unit is e times as likely."""
-        return np.array([10.0 / self.trials.unit if name == "temperature" else 0.0 for name in names])
+        return np.array([10.0 if name == "temperature" else 0.0 for name in names])
+
+    def _coefficient_unit(self, name: str) -> float:
+        """Return the unit of a coefficient while it is looked for: those of values are one over the rewards' unit."""
+        return 1 / self.trials.unit if name in ("temperature", "exploration") else 1.0
 
     def _beyond(self, found: Values, values: Values) -> dict[str, float]:
         """Return the coefficients that lie beyond an end, at that end: the temperature first."""

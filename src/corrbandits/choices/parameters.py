@@ -8,6 +8,7 @@ from typing import Any, final
 
 from corrbandits._core import checks
 
+NORMAL_95 = 1.959963984540054
 MOST = 700.0
 """Logarithms up to here are those of doubles."""
 
@@ -55,6 +56,17 @@ class Parameter:
         if self.high < math.inf:
             return value * (1 - value)
         return value if self.low == 0 else 1.0
+
+    def interval(self, value: float, variance: float) -> tuple[float, float]:
+        """Return the 95 % interval about a value whose variance on the line is known: of inf, all there is.
+
+        >>> [round(end, 3) for end in PARAMETERS["length"].interval(1.0, 0.25)]
+        [0.375, 2.664]
+        """
+        if not math.isfinite(variance):
+            return self.low, self.high
+        middle, half = self.line(value), NORMAL_95 * math.sqrt(variance)
+        return self.value(middle - half), self.value(middle + half)
 
 
 PARAMETERS = {

@@ -16,7 +16,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.belief import Belief
-from corrbandits.choices.compiled.posterior import adjoint, posterior, printed
+from corrbandits.choices import compiled
 from corrbandits.choices.correlations import Correlations
 from corrbandits.choices.model import Model
 from corrbandits.choices.parameters import PARAMETERS
@@ -86,12 +86,12 @@ class Compiled(Viewer):
         A, B, D, V = (np.empty(shape) for _ in range(4))
         q, a, b = (np.empty(shape[0]) for _ in range(3))
         ratio = values["noise"] ** 2
-        posterior(K, ratio, data.arms, data.rewards, data.starts, A, B, D, V, q, a, b)
+        compiled.posterior.posterior(K, ratio, data.arms, data.rewards, data.starts, A, B, D, V, q, a, b)
         if not self.model.has_factor:
             S = np.sqrt(D)
             return View(A, B, data.widths[:, None] * S, (slope, V, q, a, b, S))
         S, by_slope, by_ratio = (np.empty(shape) for _ in range(3))
-        printed(K, slope, ratio, data.arms, data.starts, S, by_slope, by_ratio, derive)
+        compiled.posterior.printed(K, slope, ratio, data.arms, data.starts, S, by_slope, by_ratio, derive)
         return View(A, B, data.widths[:, None] * S, (slope, V, q, a, b, by_slope, by_ratio))
 
     def back(self, values: Values, view: View, by_A: Array, by_B: Array, by_W: Array) -> dict[str, float]:
@@ -105,7 +105,7 @@ class Compiled(Viewer):
         else:
             S = bonus[0]
             np.divide(by_W, 2 * S, out=by_D, where=S > 0)
-        more = adjoint(by_A, by_B, by_D, slope, data.arms, data.starts, V, q, a, b)
+        more = compiled.posterior.adjoint(by_A, by_B, by_D, slope, data.arms, data.starts, V, q, a, b)
         found = {"noise": (by_ratio + more[1]) * 2 * values["noise"] ** 2}
         return found | ({"length": along + more[0]} if "length" in values else {})
 

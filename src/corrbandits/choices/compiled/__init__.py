@@ -12,5 +12,22 @@
 
 Trials of all rounds follow one another; `starts` says where each round begins. `posterior` gives A, B and D, `adjoint`
 takes derivatives with respect to them back to K and the ratio, `printed` gives the factor of the printed index and its
-derivatives, `logit` the likelihood of choices and where it is largest. Nothing here raises or calls Python.
+derivatives, `logit` the likelihood of choices and where it is largest. Nothing here raises or calls Python. The modules
+load, and numba with them, when they are first used.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from corrbandits.choices.compiled import design, logit, posterior
+
+__all__ = ["design", "logit", "posterior"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")

@@ -1,0 +1,33 @@
+"""Figures: what is drawn is what was found."""
+
+import numpy as np
+
+from corrbandits import choices
+from corrbandits.choices import Confusion, Recovery
+
+RNG = np.random.default_rng(0)
+
+
+def test_given_and_found_are_drawn_and_errors_below():
+    given = RNG.normal(size=(9, 3))
+    recovery = Recovery(("length", "exploration", "lapse"), given, given + RNG.normal(size=(9, 3)))
+    axes = choices.draw_recovery(recovery).axes
+    assert len(axes) == 6
+    dots = axes[0].lines[1]
+    np.testing.assert_array_equal(dots.get_xdata(), given[:, 0])
+    np.testing.assert_array_equal(dots.get_ydata(), recovery.found[:, 0])
+    errors = axes[1].lines[-1]
+    np.testing.assert_array_equal(errors.get_xdata(), (recovery.found - given)[:, 0])
+    np.testing.assert_array_equal(errors.get_ydata(), (recovery.found - given)[:, 1])
+    assert [ax.get_xlabel() for ax in axes if ax.get_xlabel().endswith("given")] == [
+        "log length given",
+        "exploration given",
+        "log odds of lapse given",
+    ]
+
+
+def test_a_confusion_is_drawn_as_its_matrix():
+    ax = choices.draw_confusion(Confusion(("a", "b"), RNG.normal(size=(2, 10, 2)))).axes[0]
+    drawn = ax.images[0].get_array()
+    assert drawn.sum(axis=1).tolist() == [1.0, 1.0]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b"]

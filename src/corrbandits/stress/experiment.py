@@ -117,7 +117,7 @@ def _drift(prior: Table) -> dict[str, float]:
         if isinstance(scale, list) or scale == np.inf:
             raise ValueError(
                 f"scale must be one finite number, so that it can be made wrong, got {scale!r:.60}. Say the one that "
-                'is most likely; for means that stay, leave kind = "drifting" out.'
+                "is most likely; for means that stay, leave the kind out."
             )
         return {"drift": checks.number("scale", scale, above=0)}
 

@@ -77,8 +77,10 @@ class Curve:
         [1.0, 10.0, 100.0]
         """
         finite = self.x[np.isfinite(self.x)]
-        beyond = finite[-1] * (finite[-1] / finite[-2] if finite.size > 1 else 10.0)
-        return np.asarray(np.minimum(self.x, beyond))
+        if finite.size == self.x.size:
+            return self.x
+        step = finite[-1] / finite[-2] if finite.size > 1 else 10.0
+        return np.append(finite, finite[-1] * step)
 
 
 def bands(test: StressTest) -> xr.Dataset:

@@ -18,7 +18,7 @@ def safe_words(found: Found, about: Mapping[str, Any]) -> str:
         said = f"a length of {_range(found, 'length', about.get('assumed_length'))}"
     else:
         said = f"a variance of {_range(found, 'confidence', about.get('variance'))}"
-    return f"{said} and a {DRIFT_NOUN} of {_range(found, DRIFT, about[DRIFT])}" if varies(found, DRIFT) else said
+    return f"{said}, and a {DRIFT_NOUN} of {_range(found, DRIFT, about[DRIFT])}" if varies(found, DRIFT) else said
 
 
 def _range(found: Found, factor: str, unit: float | None) -> str:

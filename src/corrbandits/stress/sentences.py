@@ -69,7 +69,7 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
         *(_about_means(by, kind) for kind in kinds if by["verdict"] in SAFETY),
         *(
             ["Its means are all alike, so neither a wrong contrast of them nor a swap of high and low was tried."]
-            if about.get("means_alike")
+            if about.get("means_alike") and ("scale_tried" in found or "swap_tried" in found)
             else []
         ),
         about_factor(by, "confidence", "variance", about.get("variance")),

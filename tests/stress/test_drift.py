@@ -344,6 +344,12 @@ def test_what_is_wrong_is_refused_with_its_line(read, old, new, line, said):
         read(text.replace(old, new))
 
 
+def test_a_prior_on_change_of_unknown_form_has_no_scale_to_be_wrong(read):
+    windowed = FILE.replace('"drifting"\nscale = 20.0', '"windowed"\nwindow = 9') + 'policy = "mine"\n'
+    with pytest.raises(ExperimentError, match=r"line 13: .*prior must be one .* which may drift, .* of another kind"):
+        read(windowed)
+
+
 def test_a_policy_whose_prior_drifts_is_found_beside_one_told_nothing(read):
     other = '[priors.little]\nkind = "vague"\n[policies.other]\nprior = "little"\n[run]'
     assert read(FILE.replace("[run]", other))["policy"] == RULE

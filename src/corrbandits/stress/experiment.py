@@ -100,8 +100,8 @@ def _prior(top: Table, table: Table, policy: str, arms: Arms, environment: Envir
     way = _way(prior)
     if way is None:
         raise (table if asked else player).error(
-            "prior must be one with a kernel or a covariance, so that it can be made wrong, but this has neither. "
-            "Name another in [stress], such as: prior = ...",
+            "prior must be one with a kernel or a covariance, which may drift, so that it can be made wrong, but this "
+            "has neither or is of another kind. Name another in [stress], such as: prior = ...",
             "prior",
         )
     with prior.blame(way):

@@ -19,7 +19,10 @@ from corrbandits.paper.errata import ERRATA
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
-PICTURES = {"results/peaks-stress-grids.png": "stress-grids.png"}
+PICTURES = {
+    "results/peaks-stress-grids.png": "stress-grids.png",
+    "results/catch-stress-curves.png": "stress-drift.png",
+}
 """Which pictures of a page's commands are kept, and under which name."""
 
 

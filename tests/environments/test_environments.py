@@ -16,7 +16,7 @@ from corrbandits import (
     theory,
 )
 from corrbandits.environments import landscapes, reward_at
-from corrbandits.stress.reordered import reordered
+from corrbandits.stress.truth import reordered
 from tests.support.changing import Switching
 
 

@@ -9,7 +9,7 @@ import pytest
 import corrbandits as cb
 from corrbandits import series
 from corrbandits.environments import gaps_of
-from corrbandits.stress.reordered import reordered
+from corrbandits.stress.truth import reordered
 
 PATH = np.array([[0.0, 2.0, 1.0], [3.0, 2.0, 1.0], [0.1 + 0.2, 0.3, -5.0]])
 BANDIT = cb.ChangingBandit(PATH, noise_variance=[1.0, 4.0, 9.0])

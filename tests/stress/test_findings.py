@@ -11,7 +11,7 @@ import pytest
 import corrbandits as cb
 from corrbandits import stress
 from corrbandits.paper import reproduction as paper
-from corrbandits.stress.priors import AS_GIVEN
+from corrbandits.stress.settings import AS_GIVEN
 from tests.support.stress_cases import SURFACE, stressed
 
 

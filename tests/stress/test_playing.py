@@ -11,7 +11,7 @@ import corrbandits as cb
 from corrbandits import stress
 from corrbandits.stress import playing as stress_play
 from corrbandits.stress import priors as stress_priors
-from corrbandits.stress.priors import AS_GIVEN, Setting, corners, settings
+from corrbandits.stress.settings import AS_GIVEN, CONFIDENCE, LENGTH, Setting, corners, settings
 from tests.support.stress_cases import FEW, KERNEL, RULE, SURFACE, stressed
 
 
@@ -29,7 +29,7 @@ def test_every_setting_is_listed_once_and_the_grids_are_complete():
 
 
 def test_by_default_there_are_three_grids_of_five_by_five_and_four_kinds():
-    data = stressed(confidence=stress_priors.CONFIDENCE, length=stress_priors.LENGTH, runs=1, horizon=5).data
+    data = stressed(confidence=CONFIDENCE, length=LENGTH, runs=1, horizon=5).data
     first = data["kind"].values == "shift"
     spread = float(f"{SURFACE.means.std():.3g}")
     assert sorted(set(data["accuracy"].values[first])) == pytest.approx([-2 * spread, -spread, 0, spread, 2 * spread])

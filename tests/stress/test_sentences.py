@@ -5,7 +5,7 @@ import pytest
 
 from corrbandits.stress import findings as stress_findings
 from corrbandits.stress import sentences as stress_words
-from corrbandits.stress.priors import settings
+from corrbandits.stress.settings import settings
 
 
 def made_up(printed, plain=None, flat=100.0, margin=0.0, **attributes):

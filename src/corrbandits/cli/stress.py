@@ -22,7 +22,7 @@ def stress(
 ) -> None:
     """Say what a wrong prior would cost.
 
-    Plays the policy with its prior's means, variance and length made wrong, one at a time and in pairs. Writes
+    Plays the policy with its prior's means, variance, length and drift made wrong, one at a time and in pairs. Writes
     NAME-stress.csv, .nc and .html, NAME-stress-grids and NAME-stress-curves (.png, .pdf), and prints what was found.
     After a kill or Ctrl-C the same command with the same --checkpoint goes on where it was.
     """

@@ -11,8 +11,8 @@ from corrbandits._shell.numbers import counted, number
 from corrbandits.plots import COLOURS, DASHES, literal
 from corrbandits.stress import panels
 from corrbandits.stress.findings import HELPS, HURTS
-from corrbandits.stress.names import FIXED, NOMINAL, SURVIVORS, UNINFORMATIVE, axis_label, changes
-from corrbandits.stress.priors import KINDS
+from corrbandits.stress.names import FIXED, NOMINAL, SURVIVORS, UNINFORMATIVE, amount, axis_label, changes
+from corrbandits.stress.settings import FACTORS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -107,7 +107,7 @@ def _draw_grid(ax: Axes, grid: panels.Grid, values: NDArray[np.float64], most: f
         column, row = grid.nominal
         ax.add_patch(Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, **_GIVEN))
     step = -(-grid.x.size // MOST_NUMBERED)
-    ax.set_xticks(range(0, grid.x.size, step), [number(x) for x in grid.x[::step]])
+    ax.set_xticks(range(0, grid.x.size, step), [amount(x, 3) for x in grid.x[::step]])
     ax.set_yticks(range(grid.y.size), [number(y, 2) for y in grid.y])
     ax.tick_params(length=2)
 
@@ -158,13 +158,13 @@ def _draw_curve(ax: Axes, data: xr.Dataset, curve: panels.Curve, band: xr.Datase
     here = band.isel(setting=curve.settings)
     for name in (*panels.fixed_candidates(data), UNINFORMATIVE):
         look, of_name = LOOKS[name], here.sel(candidate=name)
-        ax.plot(curve.x, of_name["mean"], linewidth=1.5, markersize=3, label=panels.name_of(data, name), **look)
-        ax.fill_between(curve.x, of_name["low"], of_name["high"], color=look["color"], alpha=0.25, linewidth=0)
+        ax.plot(curve.places, of_name["mean"], linewidth=1.5, markersize=3, label=panels.name_of(data, name), **look)
+        ax.fill_between(curve.places, of_name["low"], of_name["high"], color=look["color"], alpha=0.25, linewidth=0)
     ax.axvline(NOMINAL[curve.factor], color="#999999", linewidth=0.7, zorder=0)
-    if curve.factor not in KINDS:
+    if curve.factor in FACTORS:
         ax.set_xscale("log")
-    places = panels.ticks(curve)
-    ax.set_xticks(places, [number(x, 3 if curve.factor in KINDS else 2) for x in places])
+    shown = panels.ticks(curve)
+    ax.set_xticks(curve.places[shown], [amount(x, 2 if curve.factor in FACTORS else 3) for x in curve.x[shown]])
     ax.set_xticks([], minor=True)
 
 

@@ -8,11 +8,12 @@ given            mean regret at the horizon with the prior as it was given
 verdict          what a prior does at a setting and time: it helps, hurts or makes no difference; of the prior as
                  given there is none where the difference may be chance: less than its margin, but not alike
 break-even       where a curve of mean regret crosses the level, between two settings on a straight line
-                 (of the logarithm, for the factors on variance and length)
+                 (of the logarithm, for the factors on variance, length and scale of the drift)
 safe             settings from one break-even to the next, around the prior as given if that is safe, otherwise around
                  the best setting of the curve: there the regret is no more than with the uninformative prior
 worst            the largest mean regret over settings
 initial          mean number of steps of initialisation with the prior as given, or at another setting
+fixed            the regret if means that drift are taken for fixed: an infinite scale of the drift
 one mean         the setting of the kind scale at 0: every arm has the average of the prior's means
 safest           of the settings whose means were made wrong in every way of the default kind, the least worst
 """
@@ -24,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, UNINFORMATIVE, VAGUE
-from corrbandits.stress.priors import AS_GIVEN
+from corrbandits.stress.settings import AS_GIVEN, DRIFT, FACTORS
 
 TIE = 0.02
 """Two regrets are alike if they differ by no more than this share of the larger."""
@@ -87,8 +88,9 @@ def findings(rows: Iterable[Row], about: Mapping[str, Any]) -> Found:
         **_one_mean(at_end, main, given, bool(about.get("means_alike"))),
         **_beside(table, UNINFORMATIVE, about),
     }
-    for factor in ("confidence", "length"):
+    for factor in _factors(at_end):
         found |= _initial(factor, at_end, main, kind, found[f"{factor}_best"])
+    found["fixed"] = next((row.mean for row in at_end if row[:5] == (main, DRIFT, math.inf, 1.0, 1.0)), None)
     found["independent"] = next((row.mean for row in at_end if row.candidate == INDEPENDENT), None)
     if found["independent"] is not None:  # as in tests before 0.2.0
         found |= {f"independent_{name}": value for name, value in _beside(table, INDEPENDENT, about).items()}
@@ -108,13 +110,18 @@ def _beside(table: Sequence[Row], reference: str, about: Mapping[str, Any]) -> F
     level = next(row.mean for row in at_end if row.candidate == reference)
     told = last not in found["chance_decides_at"]
     found["verdict"] = verdict(_mean(at_end, main, kind, AS_GIVEN[kind]), level) if told else NO_VERDICT
-    for factor in dict.fromkeys(row.kind for row in at_end):
+    for factor in dict.fromkeys(row.kind for row in at_end if row.kind != DRIFT):
         curve = _accuracy_curve(at_end, main, kind, factor)
         low, high = stretch(curve, AS_GIVEN[factor], level)
         found |= {f"{factor}_low": low, f"{factor}_high": high, f"{factor}_tried": (curve[0][0], curve[-1][0])}
-    for factor in ("confidence", "length"):
+    for factor in _factors(at_end):
         found |= _safe(factor, _factor_curve(at_end, main, kind, factor), level)
     return found
+
+
+def _factors(rows: Sequence[Row]) -> list[str]:
+    """Return what is multiplied in these rows; the scale of the drift only where the prior drifts."""
+    return [factor for factor in FACTORS if factor != DRIFT or any(row.kind == DRIFT for row in rows)]
 
 
 def stretch(
@@ -189,13 +196,18 @@ def _by_chance(row: Row, level: float, reference: str) -> bool:
     return not alike(row.mean, level) and abs(row.mean - level) <= margin
 
 
-def _accuracy_curve(rows: Sequence[Row], main: str, kind: str, factor: str) -> Curve:
-    curve = {AS_GIVEN[factor]: _mean(rows, main, kind, AS_GIVEN[kind])}
-    curve |= {row.accuracy: row.mean for row in rows if row[:2] == (main, factor) and row[3:5] == (1.0, 1.0)}
-    return sorted(curve.items())
+def _accuracy_curve(rows: Sequence[Row], main: str, kind: str, factor: str, what: str = "mean") -> Curve:
+    """Return the curve of a kind of inaccuracy; the prior as given is listed under the default kind alone."""
+    given = (main, kind, AS_GIVEN[kind], 1.0, 1.0)
+    chosen = [row for row in rows if row[:2] == (main, factor) and row[3:5] == (1.0, 1.0)]
+    curve = {AS_GIVEN[factor]: next(getattr(row, what) for row in rows if row[:5] == given)}
+    return sorted((curve | {row.accuracy: getattr(row, what) for row in chosen}).items())
 
 
 def _factor_curve(rows: Sequence[Row], main: str, kind: str, factor: str, what: str = "mean") -> Curve:
+    """Return the curve of a factor over its finite values: fixed means are no scale of a drift, but none."""
+    if factor == DRIFT:
+        return [point for point in _accuracy_curve(rows, main, kind, factor, what) if point[0] < math.inf]
     other = "length" if factor == "confidence" else "confidence"
     chosen = [row for row in rows if row[:3] == (main, kind, AS_GIVEN[kind]) and getattr(row, other) == 1.0]
     return sorted((getattr(row, factor), getattr(row, what)) for row in chosen)

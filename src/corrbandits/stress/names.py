@@ -10,7 +10,8 @@ import numpy as np
 
 from corrbandits._shell.numbers import counted, number
 from corrbandits.environments import Environment
-from corrbandits.stress.priors import AS_GIVEN, Setting
+from corrbandits.stress.settings import AS_GIVEN, DRIFT, Setting
+from corrbandits.stress.truth import true_means
 
 UNINFORMATIVE, FIXED, SURVIVORS = "uninformative", ("printed", "plain"), ("elimination", "refitting")
 INDEPENDENT = "independent"
@@ -43,6 +44,7 @@ _AXES = {
     "scale": "prior means' contrast times",
     "noise": "noise on prior means{units}",
     "swap": "high and low swapped (share)",
+    DRIFT: "scale of the drift times",
     "confidence": "prior variance times",
     "length": "prior length times",
 }
@@ -51,9 +53,13 @@ _CHANGES = {
     "scale": "contrast of means × {}",
     "noise": "noise of {} on means",
     "swap": "high and low swapped: {}",
+    DRIFT: "scale of the drift × {}",
     "confidence": "variance × {}",
     "length": "length × {}",
 }
+
+TAKEN = "means taken for fixed"
+"""What an infinite scale of the drift does."""
 
 
 def candidate_name(candidate: str, played: Collection[str]) -> str:
@@ -76,10 +82,22 @@ def changes(setting: Setting) -> list[str]:
 
     >>> changes(Setting("shift", -2.0, 0.1, 1.0)), changes(Setting("noise", 0.0, 1.0, 1.0))
     (['means shifted by -2', 'variance × 0.1'], ['as given'])
+    >>> changes(Setting("drift", math.inf, 10.0))
+    ['means taken for fixed', 'variance × 10']
     """
     amounts = {setting.kind: setting.accuracy, "confidence": setting.confidence, "length": setting.length}
     changed = {factor: x for factor, x in amounts.items() if not is_nominal(factor, x)}
-    return [_CHANGES[factor].format(number(x)) for factor, x in changed.items()] or ["as given"]
+    said = (_CHANGES[factor].format(number(x)) if x < math.inf else TAKEN for factor, x in changed.items())
+    return list(said) or ["as given"]
+
+
+def amount(value: float, digits: int) -> str:
+    """Return a value of a factor beside an axis; an infinite scale of the drift takes the means for fixed.
+
+    >>> amount(3.162, 2), amount(math.inf, 2)
+    ('3.2', 'fixed')
+    """
+    return number(value, digits) if value < math.inf else "fixed"
 
 
 def is_nominal(factor: str, value: float) -> bool:
@@ -87,18 +105,21 @@ def is_nominal(factor: str, value: float) -> bool:
     return math.isclose(value, NOMINAL[factor], rel_tol=1e-5, abs_tol=1e-8)
 
 
-def truth_in_words(surfaces: Sequence[Environment]) -> str:
-    """Return the truth in a few words.
+def truth_in_words(surfaces: Sequence[Environment], horizon: int) -> str:
+    """Return the truth in a few words; where means change, over all times up to the horizon.
 
-    >>> from corrbandits import BernoulliBandit, GaussianBandit
-    >>> truth_in_words([GaussianBandit([1.0, 2.0, 5.25], 4.0)])
+    >>> from corrbandits import BernoulliBandit, ChangingBandit, GaussianBandit
+    >>> truth_in_words([GaussianBandit([1.0, 2.0, 5.25], 4.0)], 10)
     '3 arms with means from 1 to 5.25 and noise of variance 4'
-    >>> truth_in_words([BernoulliBandit([0.1, 0.5])] * 3)
+    >>> truth_in_words([BernoulliBandit([0.1, 0.5])] * 3, 10)
     '3 surfaces of 2 arms with means from 0.1 to 0.5'
+    >>> truth_in_words([ChangingBandit([[1.0, 2.0], [0.0, 3.0]], 4.0)], 2)
+    '2 arms with means that change, from 0 to 3, and noise of variance 4'
     """
-    means = np.concatenate([surface.means for surface in surfaces])
+    means = np.concatenate([true_means(surface, horizon).ravel() for surface in surfaces])
     several = f"{len(surfaces):,} surfaces of " if len(surfaces) > 1 else ""
     noise = {number(x) for surface in surfaces for x in surface.noise_variance.tolist()}
     alike = f" and noise of variance {noise.pop()}" if len(noise) == 1 else ""
-    arms = counted(surfaces[0].arms, "arm")
-    return f"{several}{arms} with means from {number(means.min())} to {number(means.max())}{alike}"
+    arms, reach = counted(surfaces[0].arms, "arm"), f"from {number(means.min())} to {number(means.max())}"
+    reach = f"that change, {reach}{',' if alike else ''}" if any(each.changes for each in surfaces) else reach
+    return f"{several}{arms} with means {reach}{alike}"

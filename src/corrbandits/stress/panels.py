@@ -17,7 +17,7 @@ import numpy as np
 
 from corrbandits.stress.findings import TIE, verdict
 from corrbandits.stress.names import FIXED, HELD, NOMINAL, SURVIVORS, UNINFORMATIVE, candidate_name, changes
-from corrbandits.stress.priors import KINDS, Setting
+from corrbandits.stress.settings import FACTORS, KINDS, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,6 +68,19 @@ class Curve:
     factor: str
     x: NDArray[np.float64]
     settings: NDArray[np.int64]
+
+    @property
+    def places(self) -> NDArray[np.float64]:
+        """Where its values stand on an axis: themselves; an infinite one, a step beyond the others.
+
+        >>> Curve("drift", np.array([1.0, 10.0, np.inf]), np.arange(3)).places.tolist()
+        [1.0, 10.0, 100.0]
+        """
+        finite = self.x[np.isfinite(self.x)]
+        if finite.size == self.x.size:
+            return self.x
+        step = finite[-1] / finite[-2] if finite.size > 1 else 10.0
+        return np.append(finite, finite[-1] * step)
 
 
 def bands(test: StressTest) -> xr.Dataset:
@@ -126,18 +139,18 @@ def curves(data: xr.Dataset) -> list[Curve]:
     return [curve for curve in found if curve.x.size > 1]
 
 
-def ticks(curve: Curve) -> list[float]:
-    """Return those values of a factor whose labels do not run into one another.
+def ticks(curve: Curve) -> list[int]:
+    """Return which values of a factor have labels that do not run into one another.
 
     >>> ticks(Curve("noise", np.array([0.0, 0.1, 1.0, 2.0]), np.arange(4)))
-    [0.0, 1.0, 2.0]
+    [0, 2, 3]
     """
-    places = curve.x if curve.factor in KINDS else np.log(curve.x)
+    places = np.log(curve.places) if curve.factor in FACTORS else curve.x
     kept = [0]
     for i in range(1, len(places)):
         if places[i] - places[kept[-1]] >= CLOSEST * (places[-1] - places[0]):
             kept.append(i)
-    return [float(x) for x in curve.x[kept]]
+    return kept
 
 
 def corners(data: xr.Dataset) -> list[int]:

@@ -36,8 +36,9 @@ from corrbandits.simulation.engines import Recorded
 from corrbandits.simulation.fingerprint import fingerprint
 from corrbandits.simulation.simulator import simulate
 from corrbandits.stress.names import FIXED, REFERENCES, SURVIVORS, UNINFORMATIVE, VAGUE
-from corrbandits.stress.priors import Assumed, Setting, corners, settings
-from corrbandits.stress.reordered import reordered
+from corrbandits.stress.priors import Assumed, drifting
+from corrbandits.stress.settings import DRIFT, Setting, corners, settings
+from corrbandits.stress.truth import ranks, reordered, true_means
 
 FORMAT = "corrbandits stress test 2"
 SURVIVOR_RUNS = 20
@@ -52,7 +53,10 @@ WEIGHTS = dict.fromkeys(SURVIVORS, 150) | {VAGUE: 10}
 """About as much longer does a step of these take."""
 
 MOST_VAGUE = 2_000
-"""Up to so many arms one plays who is told nothing: its covariances then fit into memory, 48 times arms squared."""
+"""Up to so many arms one plays who is told nothing: its covariances then fit into memory, 48 times arms squared.
+
+Half as many if they drift: it keeps all its covariances then.
+"""
 
 
 @final
@@ -97,13 +101,14 @@ class Plan:
     @property
     def references(self) -> tuple[str, ...]:
         """Those whom the prior is measured against; told nothing of very many arms, nobody plays in time."""
-        return tuple(name for name in REFERENCES if name != VAGUE or len(self.prior.mean) <= MOST_VAGUE)
+        most = MOST_VAGUE // 2 if self.prior.drifts else MOST_VAGUE
+        return tuple(name for name in REFERENCES if name != VAGUE or len(self.prior.mean) <= most)
 
     def reference(self, name: str, order: Integers) -> tuple[Policy, Belief]:
         """Return who plays without a prior of each arm, arms in an order; the printed rule as `UCL`, others as is.
 
-        It knows nothing, or the mean and the deviation of all true means. Told no more than where arms lie, it is the
-        recommended rule.
+        It knows nothing, or the mean and the deviation of all true means, which drift as the prior says. Told no more
+        than where arms lie and whether they drift, it is the recommended rule.
         """
         if name == VAGUE:
             belief = self.prior.reordered(order).told_nothing()
@@ -114,18 +119,20 @@ class Plan:
         if name == UNINFORMATIVE:
             return policy, Independent(noise_variance=noise, arms=noise.size)
         mean, deviation = self.overall
-        return policy, Independent(mean=mean, variance=deviation**2, noise_variance=noise, arms=noise.size)
+        apart = Independent(mean=mean, variance=deviation**2, noise_variance=noise, arms=noise.size)
+        return policy, drifting(apart, self.prior.drift)
 
     @cached_property
     def overall(self) -> tuple[float, float]:
-        """The mean and the deviation of the true means of all surfaces; 1 for the deviation where there is none."""
-        means = np.sort([surface.means for surface in self.surfaces], axis=None)
+        """The mean and deviation of the true means of all surfaces and times; 1 for the deviation if there is none."""
+        means = np.sort(np.concatenate([true_means(surface, self.horizon).ravel() for surface in self.surfaces]))
         return float(means.mean()), float(means.std()) or 1.0
 
     @cached_property
     def standing(self) -> Integers:
         """The arms by place, then by means and noise: an order that does not depend on how they are listed."""
-        keys = [self.prior.mean, self.prior.noise_variance, *(surface.means for surface in self.surfaces)]
+        true = (ranks(true_means(surface, self.horizon)) for surface in self.surfaces)
+        keys = [self.prior.mean, self.prior.noise_variance, *true]
         return by_place(self.prior.coordinates, np.lexsort(keys))
 
     def dealt(self, surface: int, run: int) -> tuple[Integers, Array]:
@@ -153,10 +160,11 @@ class Plan:
         return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(part.players)}
 
     def refuse_what_cannot_be_played(self) -> None:
-        """Try every length and every policy before the work, so that nothing fails in the middle of it."""
+        """Try every length and policy, and every drift, before the work, so that nothing fails in the middle of it."""
         kind, noise = next(iter(self.accuracy)), np.zeros(len(self.prior.mean))
-        for length in self.length:
-            belief = self.prior.belief(Setting(kind, self.accuracy[kind][0], max(self.confidence), length), noise)
+        tried = [Setting(kind, self.accuracy[kind][0], max(self.confidence), length) for length in self.length]
+        for setting in (*tried, *(Setting(DRIFT, x) for x in self.accuracy.get(DRIFT, ()))):
+            belief = self.prior.belief(setting, noise)
             for policy in self.fixed.values():
                 if isinstance(policy, IndexPolicy):
                     policy.index(belief, 1)

@@ -23,20 +23,10 @@ from corrbandits.simulation.engines import Recorded
 from corrbandits.stress.findings import HELPS, Row, findings, verdict
 from corrbandits.stress.names import HELD, REFERENCES, SURVIVORS, truth_in_words
 from corrbandits.stress.playing import FORMAT, Plan, played
-from corrbandits.stress.priors import (
-    CONFIDENCE,
-    KINDS,
-    LENGTH,
-    Assumed,
-    Setting,
-    assumed,
-    numbers_to_try,
-    one_kernel,
-    scales,
-    spread_of,
-    varied,
-)
+from corrbandits.stress.priors import Assumed, assumed, one_kernel, scales
 from corrbandits.stress.sentences import sentences
+from corrbandits.stress.settings import CONFIDENCE, LENGTH, Setting, numbers_to_try, varied
+from corrbandits.stress.truth import spread_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -147,7 +137,8 @@ def run(
     coordinates: Any = None,
     covariance: Any = None,
     noise_variance: Any = None,
-    kinds: Sequence[str] = KINDS,
+    drift: float | None = None,
+    kinds: Sequence[str] | None = None,
     accuracy: Mapping[str, Sequence[float]] | Sequence[float] | None = None,
     confidence: Sequence[float] = CONFIDENCE,
     length: Sequence[float] = LENGTH,
@@ -159,14 +150,17 @@ def run(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> StressTest:
-    """Return what it costs a policy if its prior is wrong in its means, its variance or its length.
+    """Return what it costs a policy if its prior is wrong in its means, its variance, its length or its drift.
 
     The prior is `mean` and `kernel` (with `coordinates`, the truth's if left out), or `mean` and `covariance`, whose
-    correlation scale is not varied: it has no length to multiply. `noise_variance` is the truth's if left out.
-    `truth` is one environment, or several plausible ones. Of `kinds` the first is varied in pairs with variance and
-    length; `accuracy` are the numbers tried of it, or a dictionary of numbers for each kind. The numbers that leave
-    the prior as it is are added where they are missing. `times` are the horizons at which regret is kept, by default
-    five; `survivors` says whether the surviving beliefs are played at the corners too, in at most 20 runs.
+    correlation scale is not varied: it has no length to multiply. `noise_variance` is the truth's if left out. With
+    `drift` the means drift about the prior with this scale, as in `Drifting`.
+
+    `truth` is one environment, or several plausible ones. Of `kinds`, all that there are if left out, the first is
+    varied in pairs with variance and length; `accuracy` are the numbers tried of it, or a dictionary of numbers for
+    each kind. The numbers that leave the prior as it is are added where they are missing. `times` are the horizons at
+    which regret is kept, by default five; `survivors` says whether the surviving beliefs are played at the corners
+    too, in at most 20 runs; they are for means that stay, and not played if the prior drifts.
 
     All settings and candidates meet the same surfaces and noise. Every run has an order of its own in which all of
     them meet the arms, so that it does not matter how they are listed. `checkpoint` names a directory from which the
@@ -191,12 +185,12 @@ def run(
         raise ValueError(
             f"runs must be at least {len(surfaces)}, so that every surface of the family is met, got {runs}."
         )
-    prior = assumed(surfaces[0], mean, kernel, coordinates, covariance, noise_variance)
+    prior = assumed(surfaces[0], mean, kernel, coordinates, covariance, noise_variance, drift)
     plan = Plan(
         policy=policy,
         surfaces=surfaces,
         prior=prior,
-        accuracy=varied(kinds, accuracy, spread_of(surfaces)),
+        accuracy=varied(kinds, accuracy, spread_of(surfaces, horizon), drifts=prior.drifts),
         confidence=numbers_to_try("confidence", confidence, 1.0),
         length=numbers_to_try("length", length, 1.0) if kernel is not None else [1.0],
         horizon=horizon,
@@ -220,7 +214,8 @@ def _dataset(plan: Plan, kept: Recorded) -> xr.Dataset:
         "seed": plan.seed,
         "version": version("corrbandits"),
         "default_kind": next(iter(plan.accuracy)),
-        "truth": truth_in_words(plan.surfaces),
+        "truth": truth_in_words(plan.surfaces, plan.horizon),
+        "truth_changes": int(any(surface.changes for surface in plan.surfaces)),
         "policy": repr(plan.policy),
         "units": "reward",
         "candidate": plan.main,
@@ -229,6 +224,7 @@ def _dataset(plan: Plan, kept: Recorded) -> xr.Dataset:
         "arms": len(plan.prior.mean),
         **dict(zip(("overall_mean", "overall_deviation"), plan.overall, strict=True)),
         **scales(plan.prior.kernel),
+        **({"drift": plan.prior.drift} if plan.prior.drifts else {}),
     }
     return xr.Dataset(
         {name: (("candidate", "setting", "run", "time")[: array.ndim], array) for name, array in kept.items()},
@@ -272,8 +268,8 @@ def _times(times: Any, horizon: int) -> Integers:
 
 
 def _survivors(wanted: Any, prior: Assumed) -> tuple[str, ...]:
-    """Return the surviving beliefs to play; a refit needs a kernel with one length and one variance."""
-    if not checks.flag("survivors", wanted):
+    """Return the surviving beliefs to play, for means that stay; a refit needs one length and one variance."""
+    if not checks.flag("survivors", wanted) or prior.drifts:
         return ()
     return SURVIVORS if one_kernel(prior.kernel) else SURVIVORS[:1]
 

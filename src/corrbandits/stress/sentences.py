@@ -19,8 +19,11 @@ from corrbandits.stress.beside import (
     is_short,
     told_nothing,
 )
+from corrbandits.stress.change import NOT_PLAYED, about_change, about_drift, drifts
+from corrbandits.stress.factors import about_factor, about_length, safe_words, varies
 from corrbandits.stress.findings import HELPS, HURTS, NEITHER, NO_VERDICT, Found, alike
-from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, UNINFORMATIVE, candidate_name
+from corrbandits.stress.names import FIXED, HELD, INDEPENDENT, SURVIVORS, TAKEN, UNINFORMATIVE, candidate_name
+from corrbandits.stress.settings import DRIFT
 
 UNLESS = {
     "shift": ("its means are {} or {}", "lowered by more than {}", "raised by more than {}"),
@@ -35,6 +38,7 @@ TRIED = {
     "scale": "the contrast of its means {} to {} times yours",
     "noise": "noise of a deviation of {} to {} on its means",
     "swap": "{} to {} % of its high and low regions swapped",
+    DRIFT: "a scale of the drift {} to {} times yours",
 }
 
 AGAINST = {
@@ -42,6 +46,7 @@ AGAINST = {
     "scale": "a wrong contrast of its means",
     "noise": "noise on its means",
     "swap": "a swap of its high and low regions",
+    DRIFT: "a wrong scale of the drift",
 }
 UNSURE = " where you are unsure what is wrong"
 SAFETY = {HELPS: "is safe", HURTS: "is unsafe"}  # up to its break-evens, by the verdict of the prior as given
@@ -55,6 +60,7 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
     return [
         _summary(found, by, about, kinds),
         _overall(found),
+        *about_change(found, about),
         *beside_independent(found, about),
         *told_nothing(found),
         *_by_surface(found, about),
@@ -63,22 +69,23 @@ def sentences(found: Found, about: Mapping[str, Any]) -> list[str]:
         *(_about_means(by, kind) for kind in kinds if by["verdict"] in SAFETY),
         *(
             ["Its means are all alike, so neither a wrong contrast of them nor a swap of high and low was tried."]
-            if about.get("means_alike")
+            if about.get("means_alike") and ("scale_tried" in found or "swap_tried" in found)
             else []
         ),
-        _about_factor(by, "confidence", "variance", about.get("variance")),
-        _about_length(by, about),
+        about_factor(by, "confidence", "variance", about.get("variance")),
+        about_length(by, about),
+        *about_drift(by, about),
         *_about_initialisation(found, about),
         *_about_index(found, about),
         _about_safest(found, about),
-        *_about_survivors(found),
+        *([NOT_PLAYED] if drifts(about) else _about_survivors(found)),
     ]
 
 
 def _summary(found: Found, by: Found, about: Mapping[str, Any], kinds: Sequence[str]) -> str:
     parts = [f"Your prior {by['verdict']}{_unless(by, kinds)}"]
     if by["verdict"] != NO_VERDICT:
-        parts.append(f"{_safe_words(by, about)}, with one thing wrong at a time")
+        parts.append(f"{safe_words(by, about)}, with one thing wrong at a time")
     if by is not found:
         parts[0] += f", measured against {INDEPENDENT_ARMS}"
     elif found["independent"] is not None:
@@ -97,7 +104,7 @@ def _unless(found: Found, kinds: Sequence[str]) -> str:
     """Return up to where the prior is safe or unsafe, in every kind of inaccuracy that has a break-even."""
     if found["verdict"] == NO_VERDICT:
         return f" at t = {found['horizon']:,}, since {BY_CHANCE}: play more runs"
-    if found["verdict"] not in SAFETY:
+    if found["verdict"] not in SAFETY or not kinds:
         return ""
     clauses = [clause for kind in kinds if (clause := _break_even(found, kind))]
     until = f"unless {', or '.join(clauses)}" if clauses else "whatever was tried on its means"
@@ -122,26 +129,6 @@ def _break_even(found: Found, kind: str) -> str:
 
 def _amount(x: float, kind: str) -> str:
     return number({"shift": abs(x), "swap": 100 * x}.get(kind, x))
-
-
-def _safe_words(found: Found, about: Mapping[str, Any]) -> str:
-    if _no_length(found):
-        return f"a variance of {_range(found, 'confidence', about.get('variance'))}"
-    return f"a length of {_range(found, 'length', about.get('assumed_length'))}"
-
-
-def _range(found: Found, factor: str, unit: float | None) -> str:
-    """Return where a factor is safe, in its own unit if it has one."""
-    low, high = found[f"{factor}_low"], found[f"{factor}_high"]
-    tried, own = found[f"{factor}_tried"], 1.0 if unit is None else unit
-    times = " times yours" if unit is None else ""
-    if found["verdict"] == NO_VERDICT:
-        return f"{number(tried[0] * own)} to {number(tried[1] * own)}{times} was tried"
-    if low is None:
-        return f"{number(tried[0] * own)} to {number(tried[1] * own)}{times} is nowhere safe"
-    ends = {(True, True): ", all that was tried,", (True, False): ", from the least that was tried,"}
-    ends[False, True] = ", the most that was tried,"
-    return f"{number(low * own)} to {number(high * own)}{times}{ends.get(found[f'{factor}_to_the_end'], '')} is safe"
 
 
 def _overall(found: Found) -> str:
@@ -216,27 +203,8 @@ def _about_means(found: Found, kind: str) -> str:
 
 
 def _tried(found: Found, kind: str) -> str:
-    return TRIED[kind].format(*(number(100 * x if kind == "swap" else x) for x in found[f"{kind}_tried"]))
-
-
-def _no_length(found: Found) -> bool:
-    return bool(found["length_tried"][0] == found["length_tried"][1])
-
-
-def _about_factor(found: Found, factor: str, noun: str, unit: float | None) -> str:
-    best = found[f"{factor}_best"] * (1.0 if unit is None else unit)
-    steps, own = found[f"{factor}_best_initial"], found["initial"]
-    why = f", with {counted(steps, 'decision')} of initialisation instead of {number(own)}" if steps != own else ""
-    if why and not steps:
-        why = f", by skipping initialisation, which takes {counted(own, 'decision')} with yours"
-    return f"A {noun} of {_range(found, factor, unit)}; {number(best)}{'' if unit else ' times'} was best{why}."
-
-
-def _about_length(found: Found, about: Mapping[str, Any]) -> str:
-    if _no_length(found):
-        why = "" if about.get("has_kernel") else ": a covariance without a kernel has no length"
-        return f"The correlation scale was not varied{why}."
-    return _about_factor(found, "length", "length", about.get("assumed_length"))
+    said = TRIED[kind].format(*(number(100 * x if kind == "swap" else x) for x in found[f"{kind}_tried"]))
+    return f"{said} and {TAKEN}" if kind == DRIFT and found["fixed"] is not None else said
 
 
 def _about_index(found: Found, about: Mapping[str, Any]) -> list[str]:
@@ -264,7 +232,7 @@ def _about_safest(found: Found, about: Mapping[str, Any]) -> str:
     parts = [
         f"a variance of {number(confidence * variance)}" if variance else f"{number(confidence)} times your variance"
     ]
-    if not _no_length(found):
+    if varies(found, "length"):
         parts.append(f"a length of {number(scale * length)}" if length else f"{number(scale)} times your length")
     where = f"the {_name(found, found['safest_candidate'])} with {' and '.join(parts)}"
     kind = about["default_kind"]

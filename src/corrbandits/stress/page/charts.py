@@ -13,8 +13,8 @@ from corrbandits._shell.page.charts import AXIS, Chart, layout, numbers
 from corrbandits.plots import COLOURS
 from corrbandits.stress import panels
 from corrbandits.stress.findings import HELPS, HURTS
-from corrbandits.stress.names import UNINFORMATIVE, axis_label, changes
-from corrbandits.stress.priors import KINDS, Setting
+from corrbandits.stress.names import UNINFORMATIVE, amount, axis_label, changes
+from corrbandits.stress.settings import FACTORS, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -104,7 +104,7 @@ def _map_layout(data: xr.Dataset, grid: panels.Grid) -> Chart:
             **AXIS,
             "title": {"text": escape(axis_label(factor, data.attrs))},
             "tickvals": list(range(len(values))),
-            "ticktext": [number(value, digits) for value in values],
+            "ticktext": [amount(value, digits) for value in values],
             "range": [-0.5, len(values) - 0.5],
             "showgrid": False,
         }
@@ -128,21 +128,22 @@ def _curve(data: xr.Dataset, curve: panels.Curve, band: xr.Dataset) -> list[Char
     for name in (*panels.fixed_candidates(data), UNINFORMATIVE):
         here = band.sel(candidate=name).isel(setting=curve.settings)
         colour, dash = LINES[name]
-        edge = {"type": "scatter", "mode": "lines", "x": curve.x.tolist(), "line": {"width": 0}, "hoverinfo": "skip"}
+        line = {"type": "scatter", "x": curve.places.tolist()}
+        edge = {**line, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
         fill = {"fill": "tonexty", "fillcolor": f"{colour}40"}
         traces += [{**edge, "y": numbers(here["high"])}, {**edge, "y": numbers(here["low"]), **fill}]
         mean, low, high = ([number(v, 4) for v in here[part].values] for part in ("mean", "low", "high"))
         text = [f"{panels.name_of(data, name)}: {m} ({a} to {b})" for m, a, b in zip(mean, low, high, strict=True)]
         style = {"mode": "lines+markers", "line": {"color": colour, "dash": dash, "width": 2}, "marker": {"size": 6}}
         shown = {"hovertext": text, "hovertemplate": "%{hovertext}<extra></extra>"}
-        traces.append({"type": "scatter", "x": curve.x.tolist(), "y": numbers(here["mean"]), **style, **shown})
+        traces.append({**line, "y": numbers(here["mean"]), **style, **shown})
     return traces
 
 
 def _curve_layout(data: xr.Dataset, curve: panels.Curve) -> Chart:
     units = str(data.attrs.get("units", ""))
-    log = {} if curve.factor in KINDS else {"type": "log"}
-    ticks = {"tickvals": panels.ticks(curve), "ticktext": [number(x, 3) for x in panels.ticks(curve)]}
+    log, shown = {"type": "log"} if curve.factor in FACTORS else {}, panels.ticks(curve)
+    ticks = {"tickvals": curve.places[shown].tolist(), "ticktext": [amount(x, 3) for x in curve.x[shown]]}
     x = {
         **AXIS,
         "title": {"text": escape(axis_label(curve.factor, data.attrs))},

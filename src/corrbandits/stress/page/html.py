@@ -25,10 +25,11 @@ from corrbandits._shell.page.html import (
 )
 from corrbandits.policies import RULES
 from corrbandits.stress import panels
+from corrbandits.stress.change import NOT_PLAYED, drifts
 from corrbandits.stress.findings import HELPS, HURTS, NEITHER, TIE
 from corrbandits.stress.names import FIXED, HELD, REFERENCES, SURVIVORS, UNINFORMATIVE, axis_label, changes
 from corrbandits.stress.page.charts import LINES, chart_data
-from corrbandits.stress.priors import Setting
+from corrbandits.stress.settings import Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -118,7 +119,7 @@ def _survivors(test: StressTest) -> str:
     """Return a table of mean regret at the horizon, a row for each corner at which surviving beliefs were played."""
     data, corners = test.data, panels.corners(test.data)
     if not corners:
-        return "<p>They were not played in this test.</p>"
+        return f"<p>{NOT_PLAYED if drifts(data.attrs) else 'They were not played in this test.'}</p>"
     horizon, settings = int(data["time"].values[-1]), panels.settings(data)
     found = {(row.candidate, Setting(*row[1:5])): row for row in test.rows if row.time == horizon}
     others = [name for name in FIXED if name != data.attrs["candidate"]]  # the candidate itself is the one held fixed

@@ -33,7 +33,7 @@ def fit(
     given: Annotated[int, typer.Option(min=0, help="Trials at the start of a round that were shown, not chosen.")] = 0,
     person: Column = None,
     round_: Annotated[
-        str | None, typer.Option("--round", help="The same; without one, all trials are one round.")
+        str | None, typer.Option("--round", help="The column; without one, all trials are one round.")
     ] = None,
     trial: Column = None,
     arm: Annotated[
@@ -46,10 +46,13 @@ def fit(
     arms: Annotated[
         Path | None, typer.Option(help="A CSV file of where all arms lie; by default, the grid of all that occur.")
     ] = None,
+    leave_out: Annotated[
+        bool, typer.Option(help="Foresee each round from the others; without, models are compared by BIC.")
+    ] = True,
     out: Out = Path("results"),
     threads: Threads = None,
 ) -> None:
-    """Say which model, and which prior, explains the choices of each person.
+    """Say which prior and rule explain each person's choices.
 
     Writes NAME-fit-people.csv, NAME-fit-models.csv, NAME-fit.html, NAME-fit-models and NAME-fit-parameters (.png,
     .pdf), and prints what was found. Every person who is fitted is kept in NAME-fit.jsonl: after a kill or Ctrl-C the
@@ -70,7 +73,8 @@ def fit(
     name = f"{choices.name.removesuffix('.csv') or choices.name}-fit"
     outputs.make_directory(out, names=[f"{name}-parameters.png"])
     with saying_what_is_saved(out):
-        outcomes = run(people, fitted, Outcomes(out / f"{name}.jsonl"), threads=threads or os.cpu_count() or 1)
+        kept, number = Outcomes(out / f"{name}.jsonl"), threads or os.cpu_count() or 1
+        outcomes = run(people, fitted, kept, threads=number, leave_out=leave_out)
         found = standings(outcomes)
         with outputs.results(out, inputs=[choices]) as files:
             write(files, name, found, {model: MODELS[model].words for model in fitted})

@@ -12,9 +12,6 @@ from corrbandits.choices.model import Setting
 from corrbandits.kernels import KERNELS, SquaredExponential, Stationary
 from corrbandits.policies import UCL, CorrelatedUCL, HorizonUCL
 
-LAPSE = 0.001
-"""The share of choices that the named models leave to chance: it bounds what one surprise costs a prediction."""
-
 
 class Named(NamedTuple):
     """A model, and what it says of people."""
@@ -26,21 +23,17 @@ class Named(NamedTuple):
 _KERNEL = SquaredExponential(1.0)
 
 MODELS = {
-    "correlated": Named(
-        Model(kernel=_KERNEL, lapse=LAPSE), "one arm tells of those near it; the mean and a bonus for the unknown"
-    ),
-    "independent": Named(Model(lapse=LAPSE), "each arm tells of itself alone; the mean and a bonus for the unknown"),
-    "greedy": Named(Model(kernel=_KERNEL, exploration=0.0, lapse=LAPSE), "correlated, and no bonus for the unknown"),
-    "UCL": Named(Model(rule=UCL(), lapse=LAPSE), "the paper's rule: each arm alone, a credible limit that grows"),
+    "correlated": Named(Model(kernel=_KERNEL), "one arm tells of those near it; the mean and a bonus for the unknown"),
+    "independent": Named(Model(), "each arm tells of itself alone; the mean and a bonus for the unknown"),
+    "greedy": Named(Model(kernel=_KERNEL, exploration=0.0), "correlated, and no bonus for the unknown"),
+    "UCL": Named(Model(rule=UCL()), "the paper's rule: each arm alone, a credible limit that grows"),
     "CorrelatedUCL": Named(
-        Model(kernel=_KERNEL, rule=CorrelatedUCL(), lapse=LAPSE), "the paper's rule, with the factor that is printed"
+        Model(kernel=_KERNEL, rule=CorrelatedUCL()), "the paper's rule, with the factor that is printed"
     ),
     "CorrelatedUCL-plain": Named(
-        Model(kernel=_KERNEL, rule=CorrelatedUCL(factor=False), lapse=LAPSE), "the paper's rule without that factor"
+        Model(kernel=_KERNEL, rule=CorrelatedUCL(factor=False)), "the paper's rule without that factor"
     ),
-    "HorizonUCL": Named(
-        Model(kernel=_KERNEL, rule=HorizonUCL, lapse=LAPSE), "a limit that falls as fewer choices are left"
-    ),
+    "HorizonUCL": Named(Model(kernel=_KERNEL, rule=HorizonUCL), "a limit that falls as fewer choices are left"),
 }
 """The models that have names."""
 

@@ -17,10 +17,14 @@ import numpy as np
 
 from corrbandits._shell import outputs
 from corrbandits._shell.appended import append, whole_lines
-from corrbandits.choices import Fit, Model, Person, fit, leave_one_round_out
+from corrbandits.choices import Fit, Model, Person, fit, leave_one_round_out, log_likelihood
 
 FORMAT = "corrbandits fit 1"
 """Changes when what is fitted to the same trials changes."""
+
+
+LAPSE = 0.001
+"""The share of choices left to chance where a model that is fitted without lapses foresees others."""
 
 
 class Outcome(NamedTuple):
@@ -64,8 +68,11 @@ class Outcome(NamedTuple):
         return 1 + value / (self.choices * math.log(self.arms)) if self.arms > 1 else 0.0
 
 
-def fitted(person: Person, name: str, model: Model) -> Outcome:
-    """Return what a model says of a person: the fit, and each round foreseen from the others.
+def fitted(person: Person, name: str, model: Model, *, leave_out: bool = True) -> Outcome:
+    """Return what a model says of a person: the fit and, with `leave_out`, each round foreseen from the others.
+
+    A model that is fitted without lapses foresees with a few: a choice that it holds for impossible would else cost
+    more than all others together.
 
     >>> from corrbandits.choices import Round
     >>> rounds = [Round([0, 1, 1, k, 1], [1.0, 3.0, 2.0, 1.5, 2.0]) for k in (0, 1)]
@@ -74,8 +81,18 @@ def fitted(person: Person, name: str, model: Model) -> Outcome:
     ('Anna', ('temperature',), 2)
     """
     whole = fit(person, model)
-    left_out = leave_one_round_out(person, model, whole=whole).rounds.tolist() if len(person.rounds) > 1 else []
-    return _outcome(whole, name, digest(person, model), tuple(left_out))
+    rounds = _foreseen(person, model, whole) if leave_out and len(person.rounds) > 1 else ()
+    return _outcome(whole, name, digest(person, model, leave_out=leave_out), rounds)
+
+
+def _foreseen(person: Person, model: Model, whole: Fit) -> tuple[float, ...]:
+    """Return the log likelihood of each round under a fit to the others."""
+    found = leave_one_round_out(person, model, whole=whole)
+    if model.lapse != 0:
+        return tuple(found.rounds.tolist())
+    guarded = model.fixing({"lapse": LAPSE})
+    fits = zip(found.fits, person.left_out(), strict=True)
+    return tuple(log_likelihood(ahead, guarded, {**each.values, "lapse": LAPSE}) for each, (_, ahead) in fits)
 
 
 def _outcome(whole: Fit, name: str, key: str, predicted: tuple[float, ...]) -> Outcome:
@@ -94,9 +111,9 @@ def _outcome(whole: Fit, name: str, key: str, predicted: tuple[float, ...]) -> O
     )
 
 
-def digest(person: Person, model: Model) -> str:
+def digest(person: Person, model: Model, *, leave_out: bool = True) -> str:
     """Return a short text that is another for other trials, other arms or another model."""
-    found = hashlib.sha256(f"{FORMAT} {model!r} {person.name} {person.arms}".encode())
+    found = hashlib.sha256(f"{FORMAT} {leave_out} {model!r} {person.name} {person.arms}".encode())
     where = [] if person.coordinates is None else [person.coordinates]
     for array in (*where, *(part for each in person.rounds for part in (each.arms, each.rewards))):
         found.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())

@@ -70,9 +70,10 @@ def _models(found: Standings) -> str:
         )
         for row in found.rows
     ]
+    which = "in rounds that it was not fitted to" if found.by == FORESEEN else "as it was fitted to them"
     return (
-        "<p>Each point is a person: how much of the log likelihood of their choices a model explains, in rounds that "
-        "it was not fitted to; 0 is chance, 100 % certainty. Point at one for its parameters.</p>\n"
+        f"<p>Each point is a person: how much of the log likelihood of their choices a model explains, {which}; 0 is "
+        "chance, 100 % certainty. Point at one for its parameters.</p>\n"
         "<noscript><p>The figures need JavaScript; all numbers are in the tables.</p></noscript>\n"
         + chart("models", "Share explained of each person under each model")
         + table(HEADS, rows, "Models", "fit")

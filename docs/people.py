@@ -40,7 +40,7 @@ OF_THE_STUDY = {
     TRACKER: choices.Model(prior_mean=50.0, prior_sd=100 * 5**0.5, noise="free"),
 }
 PLAIN, PRINTED, HORIZON = "CorrelatedUCL-plain", "CorrelatedUCL", "HorizonUCL"
-OF_THE_PAPER = named(["UCL", HORIZON, PLAIN, PRINTED])
+OF_THE_PAPER = {"on a line": named([HORIZON, PLAIN, PRINTED]), "on a grid": named([HORIZON, PLAIN])}
 PRIOR = ("prior_mean", "prior_sd", "length")
 DIGITS = 5
 
@@ -50,7 +50,7 @@ def fitted(data, kept, experiment, threads):
     people = choices.read_csv(data / FILES[experiment], **COLUMNS)
     kept.mkdir(parents=True, exist_ok=True)
     place = Outcomes(kept / f"{experiment.split()[-1]}.jsonl")
-    of_the_paper = run(people, OF_THE_PAPER, place, threads=threads, leave_out=False)
+    of_the_paper = run(people, OF_THE_PAPER[experiment], place, threads=threads, leave_out=False)
     return [*run(people, OF_THE_STUDY, place, threads=threads, leave_out=LEAVE_OUT[experiment]), *of_the_paper]
 
 
@@ -120,14 +120,15 @@ def of_the_study(found, data):
 
 def _study_cells(outcomes, kinds):
     ours, theirs = outcomes[FUNCTION], outcomes[TRACKER]
-    better = sum(a.foreseen > b.foreseen for a, b in zip(ours, theirs, strict=True))
     lengths = np.array([one.values["length"] for one in ours])
     weights = np.array([one.values["exploration"] for one in ours])
     compared = standings([*ours, *theirs])
-    (row,) = (row for row in compared.rows if row.model == FUNCTION)
+    ahead = [row.model for row in compared.rows].index(FUNCTION)
+    row, better = compared.rows[ahead], int((compared.evidence[:, ahead] > compared.evidence[:, 1 - ahead]).sum())
     cells = {
         "people": str(len(ours)),
-        "function learning foresees rounds left out better than the mean tracker": f"{better} of {len(ours)}",
+        "compared by": compared.by,
+        "function learning explains better than the mean tracker": f"{better} of {len(ours)}",
         "share of people who follow it, protected exceedance": f"{percent(row.share)}, {_probability(row.protected)}",
         "share explained, median: function learning": percent(np.median([one.share_explained for one in ours])),
         "share explained, median: mean tracker": percent(np.median([one.share_explained for one in theirs])),
@@ -147,7 +148,7 @@ def _study_cells(outcomes, kinds):
 
 def of_the_rules(name, outcomes):
     """Return the table of the paper's rules in one experiment."""
-    compared = standings([one for model in OF_THE_PAPER for one in outcomes[model]])
+    compared = standings([one for model in OF_THE_PAPER[name] for one in outcomes[model]])
     plain = np.array([one.log_likelihood for one in outcomes[PLAIN]])
     lines = []
     for row in compared.rows:
@@ -240,12 +241,12 @@ def study_figure(found, data):
 
 def rules_figure(found):
     """Return what each person's log likelihood gains by the factor or the horizon, over the plain index."""
-    figure = Figure(figsize=(7.0, 2.8), layout="constrained")
+    figure = Figure(figsize=(7.0, 2.2), layout="constrained")
     axes = figure.subplots(1, len(found), sharey=True)
-    rivals = ("UCL", PRINTED, HORIZON)
+    rivals = (PRINTED, HORIZON)
     for ax, (name, outcomes) in zip(axes, found.items(), strict=True):
         plain = np.array([one.log_likelihood for one in outcomes[PLAIN]])
-        for place, rival in enumerate(rivals):
+        for place, rival in ((k, rival) for k, rival in enumerate(rivals) if rival in outcomes):
             gain = np.array([one.log_likelihood for one in outcomes[rival]]) - plain
             apart = 0.5 * ((np.arange(gain.size) * 0.618034) % 1.0 - 0.5)
             ax.plot(gain, place + apart, ".", color=plots.COLOURS[place], markersize=4, alpha=0.7)
@@ -256,7 +257,7 @@ def rules_figure(found):
         ax.set_yticks(range(len(rivals)), rivals)
         ax.set_ylim(len(rivals) - 0.5, -0.5)
         ax.set_title(name, loc="left", fontsize=9)
-        ax.set_xlabel("log likelihood gained over plain")
+        ax.set_xlabel("log likelihood gained over plain", fontsize=9)
     _tidy(axes)
     return figure
 

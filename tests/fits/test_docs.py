@@ -45,7 +45,7 @@ def test_the_pictures_are_drawn_from_the_same_numbers(name, tmp_path):
 def test_what_is_kept_are_all_people_under_all_models():
     for name, number in (("on a line", 81), ("on a grid", 80)):
         found = PEOPLE.read(DATA[name])
-        assert set(found) == {*PEOPLE.OF_THE_STUDY, *PEOPLE.OF_THE_PAPER}
+        assert set(found) == {*PEOPLE.OF_THE_STUDY, *PEOPLE.OF_THE_PAPER[name]}
         assert {len(each) for each in found.values()} == {number}
         assert len(DATA[name]["surfaces"]) == number
         for model, each in found.items():

@@ -21,12 +21,13 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
+from corrbandits._core.single_thread import one_thread
 from corrbandits.choices import PARAMETERS
 from corrbandits.fits.outcomes import Outcome
 
 MOST_KINDS = 4
-STARTS = 20
-MOST_STEPS = 2_000
+STARTS = 10
+MOST_STEPS = 500
 LEAST_PEOPLE = 20
 """Of fewer people nothing is said about kinds."""
 
@@ -64,7 +65,8 @@ def mixture(points: Any, kinds: int, *, seed: int = 0) -> Mixture:
     X = checks.points("points", points)
     k = checks.integer("kinds", kinds, least=1, most=len(X))
     rng = np.random.default_rng(seed)
-    found = [_climbed(X, _first(X, k, rng)) for _ in range(STARTS if k > 1 else 1)]
+    with one_thread():
+        found = [_climbed(X, _first(X, k, rng)) for _ in range(STARTS if k > 1 else 1)]
     return max(found, key=lambda one: one.log_likelihood)
 
 
@@ -108,7 +110,7 @@ def _climbed(X: Array, centres: Array) -> Mixture:
     weights, S, before = np.full(k, 1 / k), whole + floor, -math.inf
     for _ in range(MOST_STEPS):
         g, value = _expected(X, weights, centres, S)
-        if value - before < 1e-10 * (1 + abs(value)):
+        if value - before < 1e-9 * (1 + abs(value)):
             break
         before = value
         counts = np.maximum(g.sum(axis=0), 1e-300)
@@ -121,14 +123,11 @@ def _climbed(X: Array, centres: Array) -> Mixture:
 
 def _expected(X: Array, weights: Array, centres: Array, S: Array) -> tuple[Array, float]:
     """Return g and the log likelihood."""
-    from scipy.linalg import solve_triangular
-    from scipy.special import logsumexp
-
     L = np.linalg.cholesky(S)
-    Z = solve_triangular(L, (X[:, None, :] - centres).reshape(-1, X.shape[1]).T, lower=True)
-    squares = np.square(Z).sum(axis=0).reshape(len(X), len(centres))
+    Z = (X[:, None, :] - centres) @ np.linalg.inv(L).T
     scale = np.log(L.diagonal()).sum() + X.shape[1] / 2 * math.log(2 * math.pi)
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights) - squares / 2 - scale
-    each = logsumexp(logs, axis=1, keepdims=True)
-    return np.exp(logs - each), float(each.sum())
+    logs = np.log(np.maximum(weights, 1e-300)) - np.square(Z).sum(axis=2) / 2 - scale
+    top = logs.max(axis=1, keepdims=True)
+    g = np.exp(logs - top)
+    total = g.sum(axis=1, keepdims=True)
+    return g / total, float((top + np.log(total)).sum())

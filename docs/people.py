@@ -20,7 +20,7 @@ import corrbandits as cb
 from corrbandits import choices, plots
 from corrbandits._shell.numbers import number
 from corrbandits.fits.campaign import run
-from corrbandits.fits.kinds import number_of_kinds, places
+from corrbandits.fits.kinds import MOST_KINDS, number_of_kinds, places
 from corrbandits.fits.models import named
 from corrbandits.fits.outcomes import Outcome, Outcomes
 from corrbandits.fits.sentences import percent, quartiles
@@ -180,8 +180,13 @@ def of_the_prior(name, outcomes):
     lines.append(
         f"- The other {len(where)} whose prior could be told: BIC of so many kinds, {bic}. The smallest is {said}."
     )
+    if best.kinds == MOST_KINDS:
+        lines.append(
+            "- The BIC falls to the most kinds that were tried. Beside one large kind the others are few people far "
+            "out: this is a long tail, and no sign that people come in a few kinds."
+        )
     if best.kinds > 1:
-        lines += [f"  - a kind of {percent(w)}: {_centre(c)}" for w, c in zip(best.weights, best.centres, strict=True)]
+        lines += [f"- a kind of {percent(w)}: {_centre(c)}" for w, c in zip(best.weights, best.centres, strict=True)]
     return "\n".join(lines)
 
 

@@ -78,8 +78,10 @@ def fit_people(
     return shared_fits(people, model, side_by_side)
 
 
-def leave_one_round_out(person: Person, model: Model) -> Prediction:
+def leave_one_round_out(person: Person, model: Model, *, whole: Fit | None = None) -> Prediction:
     """Return how likely each round is under the parameters fitted to the others.
+
+    `whole` is the fit to all rounds, where the searches begin; without one it is made.
 
     >>> from corrbandits.choices import Round
     >>> rounds = [Round([0, 1, 1, k, 1], [1.0, 3.0, 2.0, 1.5, 2.0]) for k in (0, 1)]
@@ -88,7 +90,7 @@ def leave_one_round_out(person: Person, model: Model) -> Prediction:
     """
     if len(person.rounds) < 2:
         raise ValueError(f"person {person.name!r} must have two rounds or more, to leave one out.")
-    return _predicted(person, model, list(person.left_out()))
+    return _predicted(person, model, list(person.left_out()), whole)
 
 
 def leave_future_out(person: Person, model: Model, *, first: int = 1) -> Prediction:
@@ -126,8 +128,10 @@ def predict_people(
     return spread(threads, map)(partial(leave_one_round_out, model=model), people)
 
 
-def _predicted(person: Person, model: Model, splits: list[tuple[Person, Person]]) -> Prediction:
-    whole = fit(person, model)
+def _predicted(
+    person: Person, model: Model, splits: list[tuple[Person, Person]], whole: Fit | None = None
+) -> Prediction:
+    whole = fit(person, model) if whole is None else whole
     fits = tuple(fit(seen, model, start=whole.values) for seen, _ in splits)
     rounds = [log_likelihood(ahead, model, each.values) for each, (_, ahead) in zip(fits, splits, strict=True)]
     choices = sum(ahead.choices for _, ahead in splits)

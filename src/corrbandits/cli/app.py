@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from corrbandits.cli import arena, experiments, paper, serve, stress
+from corrbandits.cli import arena, experiments, fit, paper, serve, stress
 from corrbandits.cli.study import commands as study_commands
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ for command in (
     experiments.bounds,
     stress.stress,
     arena.arena,
+    fit.fit,
     paper.errata,
     paper.audit,
     serve.serve,

@@ -17,6 +17,9 @@ from corrbandits.simulation.engines.compiled.cache import compiled, part
 MOST_HALVINGS = 30
 """Of a step that leads too far."""
 
+LEAST_RIDGE, MOST_RIDGE = 1e-10, 1e6
+"""What is added to a matrix that is as good as singular, over its diagonal: at first, and at most."""
+
 
 @part
 def _laws(X: Array, i: int, x: Array, law: Array) -> float:
@@ -138,17 +141,16 @@ def _solve(H: Array, g: Array, ridge: float, L: Array, step: Array) -> bool:
 
 
 @part
-def _step(H: Array, E: Array, g: Array, L: Array, step: Array) -> None:
+def _step(H: Array, E: Array, g: Array, ridge: float, L: Array, step: Array) -> None:
     """Set a step uphill: Newton's, or with E where that is none, or with E and a ridge where E is singular."""
-    if _solve(H, g, 0.0, L, step):
+    if ridge == 0.0 and _solve(H, g, 0.0, L, step):
         return
-    ridge = 0.0
     while not _solve(E, g, ridge, L, step):
-        if ridge > 1e6:  # an entry of no consequence: leave it where it is
+        if ridge > MOST_RIDGE:  # an entry of no consequence: leave it where it is
             for j in range(g.size):
                 step[j] = g[j] / E[j, j] if E[j, j] > 0.0 else 0.0
             return
-        ridge = max(1e-10, 100.0 * ridge)
+        ridge = max(LEAST_RIDGE, 100.0 * ridge)
 
 
 @compiled
@@ -158,8 +160,9 @@ def climb(X: Array, chosen: Integers, x: Array, lapse: float, most: int) -> tupl
     law, g, step, there = np.empty(n), np.empty(p), np.empty(p), np.empty(p)
     H, E, L = np.empty((p, p)), np.empty((p, p)), np.empty((p, p))
     value = _derive(X, chosen, x, lapse, law, g, H, E)
+    ridge = 0.0
     for tried in range(most):
-        _step(H, E, g, L, step)
+        _step(H, E, g, ridge, L, step)
         gain = 0.0
         for j in range(p):
             gain += g[j] * step[j]
@@ -174,8 +177,13 @@ def climb(X: Array, chosen: Integers, x: Array, lapse: float, most: int) -> tupl
             if new >= value + 1e-4 * share * gain or last:
                 break
             share *= 0.5
-        else:
-            return value, most
+        else:  # rounding has turned the step: shorten it where H is as good as singular
+            if ridge > MOST_RIDGE:
+                return value, most
+            ridge = max(LEAST_RIDGE, 100.0 * ridge)
+            value = _derive(X, chosen, x, lapse, law, g, H, E)
+            continue
+        ridge = ridge / 10.0 if ridge > LEAST_RIDGE else 0.0
         if last and not new >= value - 1e-12 * (1.0 + abs(value)):
             return value, tried
         x[:] = there

@@ -71,7 +71,7 @@ def read_people(path: Path, headings: Headings, *, given: int = 0, arms: Path | 
     ...     path = Path(here) / "choices.csv"
     ...     _ = path.write_text(table)
     ...     people = read_people(path, Headings())
-    >>> [person.name for person in people], people[0].rounds[0].rewards
+    >>> [int(person.name) for person in people], people[0].rounds[0].rewards
     ([7, 12], array([2.5, 4. ]))
     """
     columns = read_columns(path)

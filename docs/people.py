@@ -237,7 +237,7 @@ def study_figure(found, data):
         weights = np.clip([one.values["exploration"] for one in outcomes[FUNCTION]], -1.0, 2.0)
         right.hist(weights, np.linspace(-1.0, 2.0, 31).tolist(), color=plots.COLOURS[2])
         right.axvline(0.0, color="black", linewidth=1.0)
-        right.set_title(f"{name}: exploration", loc="left", fontsize=9)
+        right.set_title(f"{name}: exploration; below -1 at -1", loc="left", fontsize=9)
         left.set_ylabel("people")
     axes[0][0].legend(frameon=False, fontsize=8, title="surfaces", title_fontsize=8)
     _tidy(axes.ravel())

@@ -30,7 +30,7 @@ class Fits(Sequence[Fit]):
     >>> ben = Person([Round([0, 1, 0, 1, 1], [1.0, 3.0, 2.0, 1.5, 2.0])], arms=2, name="Ben")
     >>> both = fit_people([anna, ben], Model(prior_mean=1.0, exploration=0.0, temperature="shared"))
     >>> len(both), both.parameters, {name: round(value, 2) for name, value in both.shared.items()}
-    (2, 1, {'temperature': 1.15})
+    (2, 1, {'temperature': 3.56})
     """
 
     model: Model

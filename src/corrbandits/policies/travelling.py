@@ -101,9 +101,9 @@ class Travelling(IndexWrapper):
         >>> Travelling(UCL(), Moves(per_move=1.0), horizon=100).stay(belief, t=1).round(1)
         array([ 2.3, 10. , 10. ])
         """
-        left = float(decisions_left(t, self.horizon))
+        left, gaps = float(decisions_left(t, self.horizon)), belief.mean.max() - belief.mean
         with np.errstate(over="ignore"):
-            chance = better(belief.mean.max() - belief.mean, belief.deviation, math.inf)[0]
+            chance = np.where(gaps > 0, better(gaps, belief.deviation, math.inf)[0], 0.5)  # also of a known arm
         return np.clip(chance * left, 1.0, math.sqrt(left))
 
 

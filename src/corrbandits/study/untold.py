@@ -76,8 +76,8 @@ def minding_still(before: Policy, policy: Policy | None, moves: Moves | None, ar
 
     >>> from corrbandits import UCL, Gittins
     >>> before, arms = Travelling(Gittins(40), Moves(per_move=3.0), 40), Arms.of(["brook", "hill"])
-    >>> minding_still(before, UCL(), None, arms)
-    Travelling(rule=UCL(K=4.132731354122492, a=1.0), moves=Moves(per_move=3), horizon=40)
+    >>> minding_still(before, UCL(K=4.0), None, arms)
+    Travelling(rule=UCL(K=4.0, a=1.0), moves=Moves(per_move=3), horizon=40)
     >>> minding_still(before, None, Moves(), arms)
     Gittins(horizon=40)
     """

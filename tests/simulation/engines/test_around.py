@@ -93,22 +93,39 @@ WITHIN = {
 }
 
 
-@pytest.mark.parametrize("kind", ["half known", "correlated"])
-@pytest.mark.parametrize("rule", WITHIN)
+@pytest.mark.parametrize(  # every pair is compiled anew: all rules on one kind of arms, on the other those that differ
+    ("rule", "kind"), [*((rule, "half known") for rule in WITHIN), ("printed", "correlated"), ("UCB1", "correlated")]
+)
 @pytest.mark.parametrize("name", ["cooling", "enough", "travelling", "safe", "four deep"])
 def test_around_every_index(name, rule, kind):
     same_runs(all_around(WITHIN[rule])[name], LASTING[kind])
 
 
-@pytest.mark.parametrize("kind", ["half known", "correlated"])
-@pytest.mark.parametrize("rule", [cb.Thompson(), cb.EpsilonGreedy(0.2), cb.Uniform()], ids=repr)
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        (cb.Thompson(), "correlated"),
+        (cb.Thompson(), "half known"),
+        (cb.EpsilonGreedy(0.2), "half known"),
+        (cb.Uniform(), "half known"),
+    ],
+    ids=repr,
+)
 @pytest.mark.parametrize("name", ["blocked", "on a graph", "safe", "a safe way"])
 def test_around_rules_that_draw(name, rule, kind):
     same_runs({**around_any(rule), **around_safe(rule)}[name], LASTING[kind])
 
 
-@pytest.mark.parametrize("kind", DRIFTING)
-@pytest.mark.parametrize("rule", [cb.UCL(a=2.0), cb.CorrelatedUCL(a=2.0, nu=0.5), cb.Gittins(150)], ids=repr)
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        (cb.UCL(a=2.0), "drifting"),
+        (cb.CorrelatedUCL(a=2.0, nu=0.5), "drifting"),
+        (cb.Gittins(150), "drifting"),
+        (cb.UCL(a=2.0), "drifting apart"),
+    ],
+    ids=repr,
+)
 @pytest.mark.parametrize("name", ["blocked", "on a graph", "cooling", "safe", "four deep"])
 def test_on_beliefs_that_drift(name, rule, kind):
     same_runs(all_around(rule)[name], DRIFTING[kind])

@@ -114,7 +114,7 @@ def charge(layers: Layers, mu: Array, d: Array, last: int, left: float) -> None:
     for i in range(mu.size):
         most = max(most, mu[i])
     for i in range(mu.size):
-        chance = 0.0
+        chance = 0.0 if mu[i] < most else 0.5
         if d[i] > 0.0:
             chance = 0.5 * math.erfc((most - mu[i]) / math.sqrt(2.0 * d[i]))
         stay = min(max(chance * left, 1.0), math.sqrt(left))

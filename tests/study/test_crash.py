@@ -29,7 +29,7 @@ from tests.support.databases import NEWLY, together
 from tests.support.postgres import Proxy, open_directory
 
 WORKERS = 8
-TRIALS = {"file": 900, "postgres": 600}
+TRIALS = {"file": 600, "postgres": 400}
 KILLS = 40  # then the workers may come to an end, however slow the machine is
 WHERE = np.array([[x, y] for x in range(5) for y in range(4)], dtype=float)
 NOISE = 4.0

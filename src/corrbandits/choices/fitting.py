@@ -170,12 +170,13 @@ def _climbed(problem: Problem, box: Box, start: Array) -> tuple[Top, Array, tupl
     """Return the top that is reached from a start."""
     from scipy.optimize import minimize
 
-    fixed, warm = problem.model.fixed, [None]
+    fixed = problem.model.fixed
+    warm: list[Array | None] = [None]
 
     def down(place: Array) -> tuple[float, Array]:
         top, view = problem.top({**fixed, **box.values(place)}, warm[0])
         if not top.failed:
-            warm[0] = top.x  # type: ignore[call-overload]
+            warm[0] = top.x
         _, by = problem.gradient(top.values, view)
         return -top.log_likelihood, -np.array([by[name] for name in box.names])
 

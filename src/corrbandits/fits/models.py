@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from corrbandits._shell.numbers import NUMBER
@@ -65,8 +66,8 @@ def usual(coordinates: bool) -> tuple[str, ...]:
 
 
 def _made(model: Model, kind: type[Stationary], settings: Mapping[str, Setting]) -> Model:
-    kernel = {"kernel": kind(1.0)} if model.kernel is not None else {}
-    return model.fixing({**kernel, **settings})  # type: ignore[dict-item]
+    kernel = None if model.kernel is None else kind(1.0)
+    return replace(model, kernel=kernel).fixing(settings)
 
 
 def _settings(texts: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, Setting]]:

@@ -122,6 +122,8 @@ def test_a_server_that_stops_and_starts_is_found_again(visit, server):
     server.start()
     expect(page.locator("#state")).to_contain_text("Live", timeout=30_000)
     expect(page.get_by_role("region", name="Not sent yet")).to_be_hidden(timeout=30_000)
+    kept = page.evaluate("localStorage.getItem('typed')") or ""
+    assert "31.2" in kept or 31.2 in server.told("meadow").values(), "forgotten before it was saved"
     until(lambda: 31.2 in server.told("meadow").values())
 
 

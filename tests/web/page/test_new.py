@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from corrbandits import Study
-from tests.web.page.serving import MESSY
+from tests.web.page.serving import MESSY, until
 
 
 def test_no_row_of_a_long_file_is_lost(visit, server):
@@ -25,6 +25,37 @@ def test_a_table_of_many_columns_scrolls_in_its_own_box(visit, server):
     expect(page.locator("#preview")).to_contain_text("12 sites, with name, x, y, Sorte")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator("#preview .scroll").evaluate("node => node.scrollWidth > node.clientWidth")
+
+
+def test_who_begins_before_the_file_was_read_waits_for_it(visit, server):
+    page = visit("/new")
+    reading = []
+    page.route("**/arms/preview", lambda route: reading.append(route))
+    page.set_input_files("#file", files=[{"name": "slow.csv", "mimeType": "text/csv", "buffer": b"name,x\na,0\nb,1\n"}])
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.get_by_role("button", name="Begin the study")).to_be_disabled()
+    expect(page.locator("#answer")).to_be_empty()
+    until(lambda: page.evaluate("true") and reading)
+    reading[0].continue_()
+    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+    with Study.open(server.database, "slow") as study:
+        assert study.arms.count == 2
+
+
+def test_of_two_files_the_one_chosen_last_counts(visit, server):
+    page = visit("/new")
+    reading = []
+    page.route("**/arms/preview", lambda route: route.continue_() if reading else reading.append(route))
+    for name, rows in (("first", b"name,x\na,0\nb,1\n"), ("second", b"name,x\na,0\nb,1\nc,2\n")):
+        page.set_input_files("#file", files=[{"name": f"{name}.csv", "mimeType": "text/csv", "buffer": rows}])
+        until(lambda: page.evaluate("true") and reading)
+    expect(page.locator("#preview")).to_contain_text("3 sites")
+    with page.expect_response("**/arms/preview"):
+        reading[0].continue_()
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
+    with Study.open(server.database, "second") as study:
+        assert study.arms.count == 3
 
 
 def test_problems_of_a_file_are_named_by_row_and_column(visit, server):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from corrbandits import Moves
+from corrbandits import Moves, Study
 from corrbandits.policies import placed
 from tests.web.page.serving import until
 from tests.web.page.test_offline import LOST, measured
@@ -148,6 +148,20 @@ def test_the_map_shows_where_they_are_and_the_way(visit, server):
     until(lambda: len(re.findall("[ML]", trail.get_attribute("d"))) >= 3)
     page.get_by_label("Time").press("ArrowLeft")  # where they were then is not known
     expect(page.locator("svg.map .heremark")).to_have_count(0)
+
+
+def test_the_button_keeps_the_focus_when_the_map_is_drawn_anew(visit, server):
+    server.study("meadow", rewards=6, moves=DEAR)
+    page = visit("/s/meadow/map#arm=3", width=1200, height=800)
+    there = page.get_by_role("button", name="We are here")
+    expect(page.locator("#legend")).to_contain_text("you are here")
+    there.focus()
+    page.evaluate("document.activeElement.dataset.before = 1")
+    with Study.open(server.database, "meadow") as study:
+        study.observe("A1", 30.0)
+    expect(page.locator("#moment")).to_contain_text("after 7 entries")
+    expect(page.locator("[data-before]")).to_have_count(0)
+    expect(there).to_be_focused()
 
 
 def test_a_new_study_is_told_what_moves_cost(visit, server):

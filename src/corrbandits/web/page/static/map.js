@@ -118,7 +118,7 @@ async function arm() {
 function visit(k) {
   const [from, there] = [now.moves ? position(now) : null, { arm: k, name: name(k), coordinates: where(k) }];
   if (!now.moves) return null;
-  return h("span", " ", leg(now, from, there), " ", from?.arm === k ? null : button("We are here", () => { stand(there); say(`You are at ${there.name}.`); load(); }, ".plain"));
+  return h("span", " ", leg(now, from, there), " ", from?.arm === k ? null : h("button.plain", { type: "button", "data-key": "here", onclick: () => { stand(there); say(`You are at ${there.name}.`); load(); } }, "We are here"));
 }
 
 function told(found) {

@@ -13,13 +13,18 @@ import { begin, complain } from "./shell.js";
 const form = $("form");
 const MOST_DRAWN = 20_000;
 let found = null; // the file as the server reads it
+let looking = null; // settled when it was read: who begins before waits for it
+let looks = 0;
 let by = key();
 
 async function look(bytes, name) {
+  const mark = ++looks;
   $("preview").setAttribute("aria-busy", "true");
-  try {
-    found = await post("/arms/preview", bytes, { type: "text/csv" });
-  } catch (error) { found = null; complain($("preview"), error); return; }
+  let [answer, failure] = [null, null];
+  try { answer = await post("/arms/preview", await bytes, { type: "text/csv" }); } catch (error) { failure = error; }
+  if (mark !== looks) return; // another file was chosen since
+  found = answer;
+  if (failure) { complain($("preview"), failure); return; }
   if (name && !form.elements.name.value) form.elements.name.value = name.replace(/\.[^.]*$/, "");
   preview();
   plausible();
@@ -162,8 +167,14 @@ function told() {
   };
 }
 
-async function create(event) {
+async function submit(event) {
   event.preventDefault();
+  const pressed = form.querySelector("button[type=submit]");
+  pressed.disabled = true;
+  try { await looking; await create(); } finally { pressed.disabled = false; }
+}
+
+async function create() {
   const wrong = (words, node) => { show($("answer"), h("p.bad", words)); node.focus(); };
   if (!found || found.problems?.length) { wrong(found ? "Put the file right first." : "Choose a file first.", $("file")); return; }
   if (!form.elements.name.value.trim()) { wrong("Give the study a name.", form.elements.name); return; }
@@ -174,8 +185,6 @@ async function create(event) {
   const said = told();
   const body = { name: form.elements.name.value.trim(), arms: found.columns, goal: form.goal.value, repeat: !form.once.checked,
     ...(rounds ? { rounds } : {}), ...(form.unit.value.trim() ? { unit: form.unit.value.trim() } : {}), ...(Object.keys(said).length ? { told: said } : {}), ...moves() };
-  const pressed = form.querySelector("button[type=submit]");
-  pressed.disabled = true;
   try {
     await post("/studies", body, { by });
     location.assign(at(body.name));
@@ -183,19 +192,20 @@ async function create(event) {
     if (!(error instanceof Trouble)) throw error;
     complain($("answer"), error);
     if (!error.lost) by = key();
-  } finally { pressed.disabled = false; }
+  }
 }
 
-const open = async (file) => { if (file) look(await file.arrayBuffer(), file.name); };
+const open = (file) => { if (file) looking = look(file.arrayBuffer(), file.name); };
 begin();
+open($("file").files[0]); // chosen before this script ran
 $("file").addEventListener("change", (event) => open(event.target.files[0]));
-$("pasted").addEventListener("change", (event) => { if (event.target.value.trim()) look(event.target.value, ""); });
+$("pasted").addEventListener("change", (event) => { if (event.target.value.trim()) looking = look(event.target.value, ""); });
 for (const kind of ["dragover", "dragleave", "drop"]) {
   $("drop").addEventListener(kind, (event) => { event.preventDefault(); $("drop").classList.toggle("over", kind === "dragover"); if (kind === "drop") open(event.dataTransfer.files[0]); });
 }
 for (const [id, box] of [["low", "level"], ["high", "level"], ["length", "length"], ["noise", "noise"]]) $(id).addEventListener("input", () => { form.elements[`know_${box}`].checked = true; plausible(); });
 for (const group of [LEVEL, GOING]) for (const id of group.ids) $(id).addEventListener("input", () => clear(group)); // not once it is left: a question that comes up under a finger moves what was to be pressed
 form.addEventListener("change", plausible);
-form.addEventListener("submit", create);
+form.addEventListener("submit", submit);
 plausible();
 me().then((person) => { if (person.role !== "manage") form.replaceChildren(h("div.notice.warn", h("p", "You may not begin a study here: ask whoever runs the server."), h("p", h("a", { href: `${root}/` }, "All studies")))); });

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
@@ -27,8 +28,18 @@ def seasons(each, *, sd=2.0, length=3.0, site_sd=1.0, noise_sd=0.7, mean=30.0, s
 def log_density(arms, rewards, length, variance, noise, site):
     """The density of all rewards, their covariance written out; the mean by generalised least squares."""
     S = (variance * Exponential(length)(GRID) + site * np.eye(100))[np.ix_(arms, arms)] + noise * np.eye(arms.size)
+    root = np.linalg.cholesky(S)
+    one, r = solve_triangular(root, np.column_stack([np.ones(arms.size), rewards]), lower=True).T
+    apart = r - (one @ r) / (one @ one) * one
+    return -apart @ apart / 2 - np.log(np.diag(root)).sum() - arms.size * math.log(2 * math.pi) / 2
+
+
+def test_the_density_written_out_is_scipys():
+    arms, rewards = seasons(2)
+    S = (4.0 * Exponential(3.0)(GRID) + 1.2 * np.eye(100))[np.ix_(arms, arms)] + 0.5 * np.eye(arms.size)
     w = np.linalg.solve(S, np.ones(arms.size))
-    return multivariate_normal(np.full(arms.size, w @ rewards / w.sum()), S).logpdf(rewards)
+    exact = multivariate_normal(np.full(arms.size, w @ rewards / w.sum()), S).logpdf(rewards)
+    assert log_density(arms, rewards, 3.0, 4.0, 0.5, 1.2) == pytest.approx(exact, rel=1e-10)
 
 
 def test_the_likelihood_with_sites_is_that_of_all_rewards_and_so_is_its_gradient():

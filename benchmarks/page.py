@@ -34,7 +34,7 @@ FIRST = (
 """What is looked at, the side of the field, the view, what shows that it is there, and the seconds it may take."""
 
 STEP = 0.1
-STEPS = """async (count) => {
+STEPS = """async ([count, calm]) => {
     const slider = document.getElementById("slider");
     const drawn = () => [...document.querySelectorAll("svg.map > path")].map((n) => n.getAttribute("d")).join("");
     const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -45,7 +45,7 @@ STEPS = """async (count) => {
         while (drawn() === before && performance.now() - began < 5000) await pause(1);
         return (performance.now() - began) / 1000;
     };
-    for (const k of [29, 28, 27, 26]) { await step(k); await pause(1500); }
+    for (const k of [29, 28, 27, 26]) { await step(k); await pause(calm); }
     const times = [];
     for (let k = 0; k < count; k++) times.push(await step(27 + (k % 2)));
     return times;
@@ -84,7 +84,8 @@ def measured(browser: Browser, directory: Path, *, quick: bool) -> dict[str, Any
                 rows.append({"what": f"{what}, {who}", "arms": side * side, "seconds": seconds, "target": most})
         side = 12 if quick else 32
         tell(f"slider, {side * side:,} arms")
-        times = steps(browser, f"{server.url}/s/side%20{side}/map", 3 if quick else 21)
+        count, calm = (3, 100) if quick else (21, 1500)
+        times = steps(browser, f"{server.url}/s/side%20{side}/map", count, calm)
         rows.append(
             {"what": "step of the slider", "arms": side * side, "seconds": float(np.median(times)), "target": STEP}
         )
@@ -105,13 +106,13 @@ def first_seen(browser: Browser, url: str, sign: str) -> float:
     return seconds
 
 
-def steps(browser: Browser, url: str, count: int) -> list[float]:
-    """Return the seconds from a move of the slider to another map."""
+def steps(browser: Browser, url: str, count: int, calm: int) -> list[float]:
+    """Return the seconds from a move of the slider to another map; `calm` milliseconds pass after each of the first."""
     context = browser.new_context(viewport=DESK, service_workers="block")
     opened: Page = context.new_page()
     opened.goto(url)
     expect(opened.locator("#moment")).to_contain_text("after 30 entries", timeout=60_000)
-    times: list[float] = opened.evaluate(STEPS, count)
+    times: list[float] = opened.evaluate(STEPS, [count, calm])
     context.close()
     return times
 

@@ -79,7 +79,7 @@ def opened(browser: Browser, url: str, size: tuple[int, int], scheme: str = "lig
     page = context.new_page()
     page.goto(url)
     page.locator("[aria-busy=true]").first.wait_for(state="detached")
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(700)
     return page
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -24,8 +25,9 @@ AXE = "4.14.0"
 @pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium; where there is none, Playwright's own, fetched once."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=15_000)  # a machine may be busy with other tests
     where = {"executable_path": CHROMIUM} if shutil.which(CHROMIUM) else _fetched()
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(args=list(ARGUMENTS), **where)
@@ -57,6 +59,13 @@ def server(tmp_path):
 @pytest.fixture
 def visit(browser, server):
     """Return a function that opens a page as a new person; every error in a console fails the test."""
+    with visiting(browser, server) as opened:
+        yield opened
+
+
+@contextmanager
+def visiting(browser, server):
+    """Yield a function that opens a page as a new person; raise at the end if a console has an error."""
     contexts, errors = [], []
 
     def opened(path="/", *, of=server, width=360, height=780, allow=(), **given):

@@ -20,7 +20,7 @@ MESSY = "\ufeffPlot;COL;Row;Soil\r\n" + "".join(
 PLACES = [(column, row) for row in range(4) for column in range(6)]
 
 
-def until(holds, seconds=15):
+def until(holds, seconds=30):
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not holds():

@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from corrbandits import Moves
+from tests.web.page.conftest import visiting
+from tests.web.page.serving import Server
 
 VIEWS = {
     "today": "/s/meadow/",
@@ -23,8 +25,20 @@ def meadow(server, by="Ben"):
 
 
 def settled(page):
+    """Wait until everything is there, and nothing moves or fades any more."""
     expect(page.locator("[aria-busy=true]")).to_have_count(0, timeout=30_000)
-    page.wait_for_timeout(600)
+    page.wait_for_timeout(300)
+    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+
+
+@pytest.fixture(scope="module", params=VIEWS)
+def view(browser, request, tmp_path_factory):
+    """A view of a study that all tests of views only look at, on a telephone."""
+    with Server(tmp_path_factory.mktemp("access") / "studies.db") as server, visiting(browser, server) as visit:
+        meadow(server)
+        page = visit(VIEWS[request.param], bypass_csp=True)
+        settled(page)
+        yield page
 
 
 def serious(page, axe):
@@ -56,32 +70,24 @@ def test_axe_finds_nothing_serious_where_time_and_place_are_said(visit, server, 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_axe_finds_nothing_serious(visit, server, axe, size, scheme):
-    meadow(server)
+def test_axe_finds_nothing_serious(view, axe, size, scheme):
     width, height = SIZES[size]
-    page = visit("/", width=width, height=height, color_scheme=scheme, bypass_csp=True)
-    found = []
-    for path in VIEWS.values():
-        page.goto(server.url + path)
-        settled(page)
-        found += serious(page, axe)
-    assert found == []
+    view.set_viewport_size({"width": width, "height": height})
+    view.emulate_media(color_scheme=scheme)
+    settled(view)
+    assert serious(view, axe) == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_nothing_is_wider_than_a_narrow_screen(visit, server, view):
-    meadow(server)
-    page = visit(VIEWS[view], width=360)
-    settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+def test_nothing_is_wider_than_a_narrow_screen(view):
+    view.set_viewport_size({"width": 360, "height": 780})
+    settled(view)
+    assert view.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_what_is_tapped_is_large_enough(visit, server, view):
-    meadow(server)
-    page = visit(VIEWS[view], width=360)
-    settled(page)
-    small = page.eval_on_selector_all(
+def test_what_is_tapped_is_large_enough(view):
+    view.set_viewport_size({"width": 360, "height": 780})
+    settled(view)
+    small = view.eval_on_selector_all(
         "button, summary, select, .views a, a.button, input:not([type=radio]):not([type=checkbox]):not(.unseen)",
         """nodes => nodes.filter((n) => n.offsetParent && !n.closest("thead"))
             .map((n) => [n.textContent.trim() || n.id, n.getBoundingClientRect()])

@@ -50,6 +50,7 @@ def test_the_slider_goes_back_in_time(visit, server):
 def test_a_site_is_chosen_by_a_tap_and_shows_what_was_told_of_it(visit, server):
     server.study("meadow", rewards=10)
     page = visit("/s/meadow/map")
+    expect(page.locator("#legend")).to_contain_text("expected")  # which moves what is below it
     box = page.locator("svg.map").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 12, box["y"] + box["height"] / 8)
     expect(page.locator("#arm h2")).to_have_text("A4")
@@ -98,10 +99,9 @@ def test_the_table_says_the_same_and_is_sorted_by_its_heads(visit, server):
 def test_scattered_sites_have_names_and_a_scale_bar(visit, server):
     server.scattered("coast", rewards=8)
     page = visit("/s/coast/map", width=1200, height=800)
-    expect(page.locator("svg.map")).to_be_visible()
-    texts = page.locator("svg.map text").all_text_contents()
-    assert any(re.fullmatch(r"[\d.]+ k?m", text) for text in texts)
-    assert "site 3" in texts
+    texts = page.locator("svg.map text")
+    expect(texts.filter(has_text=re.compile(r"^[\d.]+ k?m$"))).to_have_count(1)
+    expect(texts.get_by_text("site 3", exact=True)).to_be_attached()
 
 
 def test_sites_on_a_line_are_a_curve_with_a_band(visit, server):

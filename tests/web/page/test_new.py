@@ -80,7 +80,7 @@ def test_what_is_known_is_drawn_at_once_and_told(visit, server):
     expect(surfaces).to_have_count(3)
     before = surfaces.first.inner_html()
     page.get_by_label("How far one site tells of another").nth(1).fill("20")
-    assert surfaces.first.inner_html() != before
+    until(lambda: surfaces.first.inner_html() != before)
     page.get_by_role("button", name="Begin the study").click()
     expect(page.get_by_role("button", name="Find the next site")).to_be_visible()
     assert "told mean 25 to 35, deviation 2.5 to 10, length" in server.prior("known")

@@ -1,7 +1,8 @@
 """Which functions of the package a test calls: a plugin of pytest, and how what documents cite becomes code objects.
 
-CORRBANDITS_CALLS names a file with one reference a line, such as `theory.beta`; the plugin writes beside it, with
-the ending .json, for each test the references whose code ran while it was set up and called.
+CORRBANDITS_CALLS names a file that says, as JSON, which references, such as `theory.beta`, are cited beside each test;
+the plugin writes beside it, with the ending .seen, for each test the references whose code ran while it was set up and
+called. Once a test has called all that is cited beside it, its other parameters are left out.
 """
 
 import inspect
@@ -47,12 +48,17 @@ class Recorder:
 
     def __init__(self, path):
         self.path, self.seen = Path(path), {}
-        references = self.path.read_text(encoding="utf-8").split()
+        self.cited = json.loads(self.path.read_text(encoding="utf-8"))
         self.wanted = {}
-        for reference in references:
+        for reference in sorted({reference for cited in self.cited.values() for reference in cited}):
             codes, kind = codes_of(reference)
             for code in codes:
                 self.wanted.setdefault(code, []).append((reference, kind))
+
+    def pytest_runtest_setup(self, item):
+        name = item.originalname
+        if {*self.cited.get(name, [name])} <= self.seen[name]:
+            pytest.skip("it has called all that is cited beside it")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -72,7 +78,7 @@ class Recorder:
 
     def pytest_sessionfinish(self):
         seen = {name: sorted(called) for name, called in self.seen.items()}
-        self.path.with_suffix(".json").write_text(json.dumps(seen), encoding="utf-8")
+        self.path.with_suffix(".seen").write_text(json.dumps(seen), encoding="utf-8")
 
 
 def pytest_configure(config):

@@ -1,5 +1,6 @@
 """Databases for the tests that ask for one; slow tests first; and interrupts, which tests send to their children."""
 
+import gc
 import signal
 from collections.abc import Iterator
 
@@ -16,6 +17,13 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slow tests, so that no worker is left with one when the others have ended."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage less often, and not among what stays to the end: compiling alone takes a sixth less time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
 
 
 @pytest.fixture(scope="session")

@@ -83,8 +83,8 @@ def test_full_posterior_sampling_finds_the_same_people_and_population(found, sur
     middle = np.concatenate([found.mean, np.log(list(found.spread.values())), *(line(one) for one in found.people)])
     sampler = emcee.EnsembleSampler(80, middle.size, log_density, vectorize=True)
     sampler.random_state = np.random.RandomState(4).get_state()  # what emcee takes
-    sampler.run_mcmc(middle + 0.05 * rng.standard_normal((80, middle.size)), 6000)
-    draws = sampler.get_chain(discard=2000, thin=10, flat=True)
+    sampler.run_mcmc(middle + 0.05 * rng.standard_normal((80, middle.size)), 3000)
+    draws = sampler.get_chain(discard=1000, thin=10, flat=True)
     assert np.abs(found.mean - np.median(draws[:, :2], axis=0)).max() < 0.5 * draws[:, :2].std(axis=0).min()
     everybody = draws[:, 4:].mean(axis=0).reshape(many, 2)
     modes_found = np.array([line(one) for one in found.people])

@@ -1,6 +1,7 @@
 """`corrbandits reproduce`, `errata` and `audit`."""
 
 from dataclasses import replace
+from functools import partial
 
 from corrbandits.paper import audit, errata, reproduction
 from tests.support.commands import contents, corrbandits, here
@@ -48,11 +49,11 @@ def test_a_finding_that_fails_is_said_and_is_exit_code_1(monkeypatch, capsys):
 
 
 def test_an_audit_is_printed_and_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(audit, "COUNTEREXAMPLE_RUNS", 2)
+    monkeypatch.setattr(audit, "run", partial(audit.run, counterexamples=1, drawn=1))  # more: paper/test_audit.py
     arguments = ("--problems", "1", "--runs", "2", "--seed", "7", "--out", tmp_path / "new")
     assert here(monkeypatch, "audit", *arguments) == 0
     said = capsys.readouterr().out
-    assert "1 random problem with 2 runs" in said
+    assert "1 random problem with 2 runs, 1 like the counterexample" in said
     assert "seed 7" in said
     assert list(contents(tmp_path / "new")) == ["audit.csv"]
     rows = (tmp_path / "new" / "audit.csv").read_text().splitlines()

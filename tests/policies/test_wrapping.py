@@ -67,9 +67,11 @@ def test_in_the_limit_every_choice_is_the_rules_own(limit, name, belief):
 
 
 @pytest.mark.parametrize("engine", ["reference", "auto"])
-@pytest.mark.parametrize("name", ["UCL", "printed", "Gittins", "Thompson"])
-def test_in_the_limit_whole_runs_are_the_rules_own(name, engine):
-    bandit, prior, rule = cb.GaussianBandit(TRUTH, 1.0), BELIEFS["joint"], RULES[name]
+@pytest.mark.parametrize(
+    ("name", "belief"), [("UCL", "joint"), ("printed", "joint"), ("Gittins", "half known"), ("Thompson", "joint")]
+)
+def test_in_the_limit_whole_runs_are_the_rules_own(name, belief, engine):
+    bandit, prior, rule = cb.GaussianBandit(TRUTH, 1.0), BELIEFS[belief], RULES[name]
     players = {"itself": rule} | {limit: LIMITS[limit](rule) for limit, other in PAIRS if other == name}
     trace = cb.simulate({who: (policy, prior) for who, policy in players.items()}, bandit, 40, 3, engine=engine)
     for who in players:

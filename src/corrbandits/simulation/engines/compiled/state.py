@@ -172,5 +172,6 @@ def pack(covariance: Array, S: Array) -> None:
     """Write what lies below the diagonal row by row."""
     start = 0
     for i in range(1, len(covariance)):
-        S[start : start + i] = covariance[i, :i]
+        for j in range(i):  # a slice would bring its checks of shapes along, and seconds to compile them
+            S[start + j] = covariance[i, j]
         start += i

@@ -1,0 +1,103 @@
+"""How runs are laid out on the device: which kernel, how many blocks and threads, what is kept between launches."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, final
+
+from corrbandits._core.checks import Array
+from corrbandits.belief import Correlated
+from corrbandits.simulation.engines.gpu import apart, device, joint, state
+from corrbandits.simulation.engines.gpu.state import Kept
+from corrbandits.simulation.engines.protocol import Runs
+
+THREADS = 128
+"""Of a block that plays a run in each thread; fewer where the beliefs of so many do not fit into shared memory."""
+
+
+REGISTERS = 65_536
+"""Of a multiprocessor."""
+
+
+@dataclass(frozen=True)
+class Shape(ABC):
+    """The kernel of a kind of rule for so many arms."""
+
+    rule: int
+    arms: int
+
+    @abstractmethod
+    def kept(self, runs: int) -> Kept:
+        """Return room for what is kept of so many runs."""
+
+    @abstractmethod
+    def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
+        """Play some steps of so many runs."""
+
+    @abstractmethod
+    def means(self, kept: Kept) -> Array:
+        """Return the means that are believed now, of all runs."""
+
+
+@final
+class Jointly(Shape):
+    """A block of threads plays a run."""
+
+    def kept(self, runs: int) -> Kept:
+        """Return room for covariances too."""
+        n = self.arms
+        own = device.room(runs, state.KEPT_OWN, n)
+        return Kept(device.room(runs, n * (n - 1) // 2), own, *_of_runs(runs))
+
+    def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
+        """Launch a block for each run."""
+        resident = 8 * joint.shared_numbers(self.arms, covariance=True) <= device.shared_limit()
+        shared, threads = 8 * joint.shared_numbers(self.arms, covariance=resident), joint.threads_for(self.arms)
+        kernel = joint.joint_kernel(self.rule, resident=resident, registers=registers_for(threads, shared))
+        device.launch(kernel, runs, threads, shared, arguments)
+
+    def means(self, kept: Kept) -> Array:
+        """Return the means, (runs, arms)."""
+        return device.fetched(kept.own)[:, state.MU]  # type: ignore[no-any-return]
+
+
+@final
+class Apart(Shape):
+    """A thread plays a run."""
+
+    def kept(self, runs: int) -> Kept:
+        """Return room for beliefs and counts, the arms of neighbouring runs side by side."""
+        return Kept(device.room(1, 1), device.room(apart.VECTORS, self.arms, runs), *_of_runs(runs))
+
+    def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
+        """Launch blocks whose threads share memory for their beliefs, if so few as a warp can."""
+        each = 8 * apart.vectors_of(self.rule) * self.arms
+        threads = THREADS
+        while threads > 32 and each * threads > device.shared_limit():
+            threads //= 2
+        resident = each * threads <= device.shared_limit()
+        shared = each * threads * resident
+        kernel = apart.apart_kernel(self.rule, resident=resident, registers=registers_for(threads, shared))
+        device.launch(kernel, -(-runs // threads), threads, shared, arguments)
+
+    def means(self, kept: Kept) -> Array:
+        """Return the means, (arms, runs)."""
+        return device.fetched(kept.own)[0]  # type: ignore[no-any-return]
+
+
+def _of_runs(runs: int) -> tuple[Any, Any]:
+    import numpy as np
+
+    return device.room(runs, state.AT, of=np.int64), device.room(runs, state.OF_RUN)
+
+
+def registers_for(threads: int, shared: int) -> int:
+    """Return how many registers a thread may have so that as many blocks fit side by side as shared memory allows."""
+    blocks = max(1, min(2048 // threads, (device.shared_limit() + 1024) // (shared + 1024)))
+    return max(64, min(255, REGISTERS // (blocks * threads) // 8 * 8))
+
+
+def shape_of(runs: Runs, rule: int) -> Shape:
+    """Return how these runs are laid out."""
+    return (Jointly if isinstance(runs.belief, Correlated) else Apart)(rule, runs.belief.arms)

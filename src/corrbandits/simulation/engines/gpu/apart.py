@@ -84,7 +84,7 @@ def largest_draw(problem: Problem, steps: Steps, t: int, run: int, b: Apart, at:
             z = odd
         else:
             pair = (steps.done + t) * ((n + 1) // 2) + i // 2
-            z, odd = normals(problem.key[0], problem.key[1], problem.first + run, CHOICES, pair)
+            z, odd = normals(problem.key0, problem.key1, problem.first + run, CHOICES, pair)
         if b.mu[i] + b.w[i] * z > most:
             arm, most = i, b.mu[i] + b.w[i] * z
     return arm

@@ -12,13 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import config, cuda
+from numba import cuda
 
 from corrbandits.simulation.engines.compiled import cache
+from corrbandits.simulation.engines.gpu.device import simulated
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-SIMULATED = bool(config.ENABLE_CUDASIM)
+SIMULATED = simulated()
+
+if not SIMULATED:
+    from numba.cuda.core import config as of_devices
+
+    of_devices.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few runs are worth no warning
 
 
 def kernel(function: Callable[..., Any], registers: int) -> Any:
@@ -39,4 +45,4 @@ def pure(function: _F) -> _F:
 
 def of_cpu(compiled: _F) -> _F:
     """Return a part of the compiled engine as a part of kernels."""
-    return compiled.py_func if SIMULATED else compiled  # type: ignore[attr-defined, no-any-return]
+    return compiled.py_func if SIMULATED else compiled  # type: ignore[attr-defined]

@@ -16,7 +16,6 @@ import math
 
 import numpy as np
 
-from corrbandits._core.checks import Integers
 from corrbandits.simulation.engines.gpu.compiling import pure
 
 NOISE, CHOICES = 0, 1
@@ -31,13 +30,14 @@ _M0, _M1 = MULTIPLIERS
 _W0, _W1 = WEYL
 
 
-def key_of(seed: int) -> Integers:
+def key_of(seed: int) -> tuple[int, int]:
     """Return the two words that a seed stands for.
 
-    >>> key_of(0).shape, bool((key_of(0) == key_of(1)).any())
-    ((2,), False)
+    >>> key_of(0) == key_of(1)
+    False
     """
-    return np.random.SeedSequence(seed).generate_state(2, np.uint32).astype(np.int64)
+    first, second = np.random.SeedSequence(seed).generate_state(2, np.uint32).tolist()
+    return first, second
 
 
 @pure

@@ -8,7 +8,6 @@ from abc import ABC
 from dataclasses import replace
 from typing import ClassVar, final
 
-from corrbandits._core.checks import Array
 from corrbandits.belief import Correlated
 from corrbandits.simulation.engines.gpu import device
 from corrbandits.simulation.engines.gpu.refusing import refusal
@@ -85,7 +84,9 @@ class Gpu(OnDevice):
         """Return whether the work is so large that a device is worth asking for; the simulator never is."""
         arms = runs.belief.arms
         work = len(runs) * runs.horizon * arms * (arms if isinstance(runs.belief, Correlated) else 1)
-        return work >= ENOUGH and not refusal(runs, same_noise=False) and not device.missing() and not device.simulated()
+        return (
+            work >= ENOUGH and not refusal(runs, same_noise=False) and not device.missing() and not device.simulated()
+        )
 
 
 @final

@@ -32,9 +32,8 @@ def prior_of(belief: GaussianBelief, *, printed: bool) -> Array:
     array([2., 2.])
     """
     rows = np.zeros((state.KEPT_OWN, belief.arms))
-    joint = isinstance(belief, Correlated)
     rows[state.MU0] = rows[state.MU] = belief.mean
-    rows[state.D0] = rows[state.D] = belief.covariance.diagonal() if joint else belief.variance
+    rows[state.D0] = rows[state.D] = belief.covariance.diagonal() if isinstance(belief, Correlated) else belief.variance
     rows[state.W] = belief.deviation
     if printed:
         rows[state.W] *= belief.spread()
@@ -46,8 +45,7 @@ def problem_of(runs: Runs, rule: int) -> Problem:
     """Return what is the same in all runs."""
     policy, belief, environment = runs.policy, runs.belief, runs.environment
     assert isinstance(belief, GaussianBelief)
-    is_joint = isinstance(belief, Correlated)
-    known = table()
+    known, key = table(), key_of(runs.seed)
     return Problem(
         means=environment.means,
         deviations=np.sqrt(environment.noise_variance),
@@ -56,14 +54,15 @@ def problem_of(runs: Runs, rule: int) -> Problem:
         noise=belief.noise_variance,
         thresholds=np.full(belief.arms, policy.threshold(belief)),
         prior=prior_of(belief, printed=rule == PRINTED),
-        floor=FLOOR * belief.variance if is_joint else bare(belief.arms),
-        S=halved(belief.covariance) if is_joint else bare(),
+        floor=FLOOR * belief.variance,
+        S=halved(belief.covariance) if isinstance(belief, Correlated) else bare(),
         rank=ranked(belief).rank,
         log_n=known.log_n if rule == INDICES else bare(1),
         g=known.g if rule == INDICES else bare(1, 1),
         root=belief.prior_root().T if isinstance(belief, Correlated) and rule == DRAWS else bare(1, 1),
         seen=belief.counts.astype(np.float64),
-        key=key_of(runs.seed),
+        key0=key[0],
+        key1=key[1],
         first=runs.first,
     )
 

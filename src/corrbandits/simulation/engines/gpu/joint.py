@@ -9,36 +9,34 @@ import math
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numba import cuda, float64, int64
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import kernel, part
-from corrbandits.simulation.engines.gpu.counted import CHOICES, normals
 from corrbandits.simulation.engines.gpu.joint_choose import (
     first_arm,
     first_of_equals,
     largest,
     likely_printed_limit,
 )
-from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, publish, settle, start, take
-from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size, sum_and_most
+from corrbandits.simulation.engines.gpu.joint_draw import drawn
+from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, settle, start, take
+from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size
 from corrbandits.simulation.engines.gpu.parts import begin, end, gittins, note, reward_of, two_noises
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, LIMITS, PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps
 
 ARM, LASTING, INITIALISING = state.ARM, state.LASTING, state.INITIALISING
-COUNT, CURSOR = state.COUNT, state.CURSOR
-H, MU, D, W, FLOOR, PRECISION = state.H, state.MU, state.D, state.W, state.FLOOR, state.PRECISION
+COUNT, H, MU, D, W, FLOOR = state.COUNT, state.H, state.MU, state.D, state.W, state.FLOOR
 KEPT_OWN, OWN, AT, OF_RUN = state.KEPT_OWN, state.OWN, state.AT, state.OF_RUN
 
 
 def threads_for(arms: int) -> int:
     """Return how many threads a block has: an arm each, in whole warps.
 
-    >>> threads_for(LANES), threads_for(LANES + 1) // LANES
-    (32, 2)
+    >>> [threads_for(arms) // LANES for arms in (1, LANES, LANES + 1)]
+    [1, 1, 2]
     """
     return -(-arms // LANES) * LANES
 
@@ -102,128 +100,121 @@ def draw_noise(b: Block, problem: Problem, done: int) -> None:
 
 
 @part
-def drawn(b: Block, problem: Problem, steps: Steps, t: int, own: Array, at: Any, of_run: Array, turn: Any) -> float:
-    """Return a draw of this thread's mean reward: a draw of the prior, corrected by what was seen of it.
+def begin_run(b: Block, problem: Problem, steps: Steps, kept: Kept, record: Record, own: Array, at: Any) -> None:
+    """Set what a block knows of its run, but its numbers, which `begin` sets."""
+    i, run = cuda.threadIdx.x, cuda.blockIdx.x
+    load(problem, kept, steps.done, own)
+    copy(problem.S if steps.done == 0 else kept.S[run], b.S, b.n)
+    if i < b.n:
+        b.h[i] = own[H]
+        at[COUNT] = record.counts[i, run]
+    cuda.syncthreads()
 
-    It is `compiled.choose.draw`.
+
+@part
+def end_run(b: Block, problem: Problem, kept: Kept, record: Record, own: Array, at: Any, of_run: Array) -> None:
+    """Keep what a block knows of its run for the next launch."""
+    i, run = cuda.threadIdx.x, cuda.blockIdx.x
+    cuda.syncthreads()
+    save(problem, kept, own)
+    copy(b.S, kept.S[run], b.n)
+    if i < b.n:
+        record.counts[i, run] = at[COUNT]
+    if i == 0:
+        end(kept, run, at, of_run)
+
+
+@part
+def printed_arm(b: Block, own: Array, at: Any, of_run: Array, first: int, width: float, turn: Any) -> int:
+    """Return the arm of largest mu_i + width s_i sqrt(sum_j rho_ij^2), or the first if there is one; begin its streak.
+
+    It is a step of `compiled.loops.printed_limits`.
     """
-    i, n, value = cuda.threadIdx.x, b.n, 0.0
-    seen = at[COUNT] + problem.seen[i] if i < n else 0.0
-    first, second = two_normals(b, problem, steps, t, seen, at)
-    if i < n:
-        publish(b.g, first, n)
-    cuda.syncthreads()
-    if i < n:
-        for j in range(n):
-            value += problem.root[j, i] * b.g[j]
-    z = (value + math.sqrt(problem.noise[i] / seen) * second) * seen / problem.noise[i] if seen > 0.0 else 0.0
-    return value + corrected(b, own, at, of_run, z, turn)
+    k, last = first, at[ARM]
+    if k < 0 and at[LASTING] and width > 0.0:
+        k = likely_printed_limit(b, own, at, of_run, width, turn)
+    if k != last or k < 0:
+        settle(b, own, at, of_run, at[INITIALISING] == 0)
+        if k < 0:
+            k = largest(b, own[MU] + width * own[W], turn)
+        start(b, own, at, of_run, k)
+    at[LASTING] = k == last and at[INITIALISING] == 0
+    return k
 
 
 @part
-def corrected(b: Block, own: Array, at: Any, of_run: Array, z: float, turn: Any) -> float:
-    """Return what is seen of this thread's arm: its mean less its covariance with all z."""
-    i, n = cuda.threadIdx.x, b.n
-    c = of_run[PRECISION] if at[ARM] >= 0 else 0.0
-    h = own[H] if c > 0.0 else 0.0
-    cuda.syncthreads()
-    if i < n:
-        publish(b.g, z, n)
-    product, _ = sum_and_most(z * h, 0.0, b.scratch, turn)
-    total = own[D] * z
-    if i < n:
-        for j in range(n):
-            if j != i:
-                total += b.S[state.place(i, j, n)] * b.g[j]
-    return float(own[MU] - total + c * h * (product - h * z))
+def noise_at(b: Block, problem: Problem, steps: Steps, t: int) -> float:
+    """Return the noise of a step, given or drawn; as many are drawn at once as there are threads."""
+    if steps.eps.shape[0] > 0:
+        return float(steps.eps[t, cuda.blockIdx.x])
+    if t % cuda.blockDim.x == 0:
+        draw_noise(b, problem, steps.done + t)
+    return float(b.eps[t % cuda.blockDim.x])
 
 
 @part
-def two_normals(
-    b: Block, problem: Problem, steps: Steps, t: int, seen: float, at: Any
-) -> tuple[float, float]:
-    """Return two normal numbers for this thread's draw at a step: counted or, in the order of others, given."""
-    i, n, run = cuda.threadIdx.x, b.n, cuda.blockIdx.x
-    if steps.draws.shape[0] == 0:
-        return normals(problem.key[0], problem.key[1], problem.first + run, CHOICES, (steps.done + t) * n + i)
-    if i < n:
-        b.inverse[i] = 1.0 if seen > 0.0 else 0.0
-    cuda.syncthreads()
-    before = after = 0
-    for j in range(n):
-        after += int(b.inverse[j])
-        before += int(b.inverse[j]) if j < i else 0
-    place = at[CURSOR]
-    at[CURSOR] += n + after
-    return steps.draws[place + min(i, n - 1), run], steps.draws[place + n + before, run]
+def observe(
+    problem: Problem, steps: Steps, record: Record, t: int, k: int, eps: float, own: Array, at: Any, of_run: Array
+) -> None:
+    """Pull arm k, whose streak it is, and take in its reward."""
+    reward = reward_of(problem, k, eps)
+    note(problem, steps, record, t, cuda.blockIdx.x, k, reward, at, of_run, cuda.threadIdx.x == 0)
+    if cuda.threadIdx.x == k:
+        at[COUNT] += 1
+    take(own, at, of_run, k, reward, problem.noise[k])
+
+
+def step_of(rule: int) -> Any:
+    """Return the function that makes a decision of a rule and begins the arm's streak."""
+
+    @part
+    def chosen(b: Block, problem: Problem, steps: Steps, t: int, own: Array, at: Any, of_run: Array, turn: Any) -> int:
+        if rule == DRAWS:
+            return largest(b, drawn(b, problem, steps, t, own, at, of_run, turn), turn)
+        value, i = steps.values[t], min(cuda.threadIdx.x, b.n - 1)
+        index = own[MU] + value * math.sqrt(own[D])
+        if rule == LIMITS:
+            return largest(b, index, turn)
+        if rule == INDICES:
+            index = gittins(own[MU], own[D], problem.noise[i], problem.log_n, problem.g, value)
+        return first_of_equals(b, own, index, 1.0 * problem.rank[i], turn)
+
+    @part
+    def step(b: Block, problem: Problem, steps: Steps, t: int, own: Array, at: Any, of_run: Array, turn: Any) -> int:
+        i = min(cuda.threadIdx.x, b.n - 1)
+        k = first_arm(b, own, at, problem.thresholds[i], turn)
+        if rule == PRINTED:
+            return printed_arm(b, own, at, of_run, k, steps.values[t], turn)
+        if k < 0:
+            k = chosen(b, problem, steps, t, own, at, of_run, turn)
+        if k != at[ARM]:
+            settle(b, own, at, of_run, False)
+            start(b, own, at, of_run, k)
+        return k
+
+    return step
 
 
 @cache
 def joint_kernel(rule: int, *, resident: bool, registers: int) -> Any:
     """Return the kernel for a kind of rule, the covariance in shared memory (`resident`) or not."""
+    step = step_of(rule)
 
     def play(problem: Problem, steps: Steps, kept: Kept, record: Record) -> None:
-        run, i, n = cuda.blockIdx.x, cuda.threadIdx.x, problem.means.size
+        run, n = cuda.blockIdx.x, problem.means.size
         own, of_run = cuda.local.array(OWN, float64), cuda.local.array(OF_RUN, float64)
         at = cuda.local.array(AT, int64)
         turn = cuda.local.array(1, int64)
+        turn[0] = 0
         numbers = cuda.shared.array(0, float64)
         size = n * (n - 1) // 2 if resident else 0
-        S = numbers[:size] if resident else kept.S[run]
-        b = shared_by(n, S, numbers[size:])
-        turn[0] = 0
+        b = shared_by(n, numbers[:size] if resident else kept.S[run], numbers[size:])
         begin(kept, steps.done, run, at, of_run)
-        load(problem, kept, steps.done, own)
-        if steps.done == 0:
-            copy(problem.S, S, n)
-        elif resident:
-            copy(kept.S[run], S, n)
-        if i < n:
-            b.h[i] = own[H]
-            at[COUNT] = record.counts[i, run]
-        threshold, noise = (problem.thresholds[i], problem.noise[i]) if i < n else (np.inf, 1.0)
-        cuda.syncthreads()
+        begin_run(b, problem, steps, kept, record, own, at)
         for t in range(steps.values.size):
-            value = steps.values[t]
-            if steps.eps.shape[0] == 0 and t % cuda.blockDim.x == 0:
-                draw_noise(b, problem, steps.done + t)
-            k, last = first_arm(b, own, at, threshold, turn), at[ARM]
-            if rule == PRINTED:
-                if k < 0 and at[LASTING] and value > 0.0:
-                    k = likely_printed_limit(b, own, at, of_run, value, turn)
-                if k != last or k < 0:
-                    settle(b, own, at, of_run, at[INITIALISING] == 0)
-                    if k < 0:
-                        k = largest(b, own[MU] + value * own[W], turn)
-                    start(b, own, at, of_run, k)
-                at[LASTING] = k == last and at[INITIALISING] == 0
-            else:
-                if k < 0:
-                    if rule == LIMITS:
-                        k = largest(b, own[MU] + value * math.sqrt(own[D]), turn)
-                    elif rule == DRAWS:
-                        k = largest(b, drawn(b, problem, steps, t, own, at, of_run, turn), turn)
-                    else:
-                        index = own[MU] + value * math.sqrt(own[D])
-                        if rule == INDICES:
-                            index = gittins(own[MU], own[D], noise, problem.log_n, problem.g, value)
-                        k = first_of_equals(b, own, index, float(problem.rank[i]) if i < n else 0.0, turn)
-                if k != last:
-                    settle(b, own, at, of_run, False)
-                    start(b, own, at, of_run, k)
-            eps = b.eps[t % cuda.blockDim.x] if steps.eps.shape[0] == 0 else steps.eps[t, run]
-            reward = reward_of(problem, k, eps)
-            note(problem, steps, record, t, run, k, reward, at, of_run, i == 0)
-            if i == k:
-                at[COUNT] += 1
-            take(own, at, of_run, k, reward, problem.noise[k])
-        save(problem, kept, own)
-        if i == 0:
-            end(kept, run, at, of_run)
-        if i < n:
-            record.counts[i, run] = at[COUNT]
-        if resident:
-            cuda.syncthreads()
-            copy(S, kept.S[run], n)
+            eps = noise_at(b, problem, steps, t)
+            k = step(b, problem, steps, t, own, at, of_run, turn)
+            observe(problem, steps, record, t, k, eps, own, at, of_run)
+        end_run(b, problem, kept, record, own, at, of_run)
 
     return kernel(play, registers)

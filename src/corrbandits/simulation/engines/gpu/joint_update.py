@@ -55,11 +55,11 @@ def settle(b: Block, own: Array, at: Any, of_run: Array, printed: bool) -> None:
             publish(b.g, own[H] * math.sqrt(of_run[PRECISION]), b.n)
             publish(b.inverse, own[INVERSE], b.n)
         cuda.syncthreads()
-        if printed:
-            carry_printed(b, own)
-        else:
-            carry_plain(b)
+        square = own[D] + carry(b)
         cuda.syncthreads()
+        if printed:
+            own[W] = math.sqrt(square + behind(b, True))
+            cuda.syncthreads()  # the next streak takes its row out of S
         own[MU0], own[D0], own[W0] = own[MU], own[D], own[W]
         at[ARM] = -1
 
@@ -71,49 +71,73 @@ def invert(own: Array) -> None:
 
 
 @part
-def carry_plain(b: Block) -> None:
-    """Subtract g g' from the covariance: each thread that of its arm i and of arms i + a."""
-    i, n = cuda.threadIdx.x, b.n
+def carry(b: Block) -> float:
+    """Subtract g g' from the covariance, each thread from that of its arm i with arms i + a; return S_ij^2 / S_jj."""
+    i, n, a, square = cuda.threadIdx.x, b.n, 1, 0.0
     if i < n:
-        g_i = b.g[i]
-        for a in range(1, (n - 1) // 2 + 1):
-            b.S[(a - 1) * n + i] -= g_i * b.g[i + a]
+        while a + 3 <= (n - 1) // 2:
+            square += carry_four(b, i, a)
+            a += 4
+        while a <= (n - 1) // 2:
+            square += carry_one(b, i, a)
+            a += 1
         if 2 * i < n and n % 2 == 0:
-            b.S[(n // 2 - 1) * n + i] -= g_i * b.g[i + n // 2]
-
-
-@part
-def carry_printed(b: Block, own: Array) -> None:
-    """Subtract g g' from the covariance and set w_i^2 = sum_j S_ij^2 / S_jj, first over arms i + a, then over i - a."""
-    i, n = cuda.threadIdx.x, b.n
-    square = own[D]
-    if i < n:
-        g_i = b.g[i]
-        for a in range(1, (n - 1) // 2 + 1):
-            s = b.S[(a - 1) * n + i] - g_i * b.g[i + a]
-            b.S[(a - 1) * n + i] = s
-            square += s * s * b.inverse[i + a]
-        if 2 * i < n and n % 2 == 0:
-            s = b.S[(n // 2 - 1) * n + i] - g_i * b.g[i + n // 2]
-            b.S[(n // 2 - 1) * n + i] = s
-            square += s * s * b.inverse[i + n // 2]
-    cuda.syncthreads()
-    if i < n:
-        own[W] = math.sqrt(square + squares_behind(b, i))
-
-
-@part
-def squares_behind(b: Block, i: int) -> float:
-    """Return the sum of S_ij^2 / S_jj over arms j = i - a."""
-    n, square = b.n, 0.0
-    for a in range(1, (n - 1) // 2 + 1):
-        j = i - a if i >= a else i - a + n
-        s = b.S[(a - 1) * n + j]
-        square += s * s * b.inverse[j]
-    if 2 * i >= n and n % 2 == 0:
-        s = b.S[(n // 2 - 1) * n + i - n // 2]
-        square += s * s * b.inverse[i - n // 2]
+            square += carry_one(b, i, n // 2)
     return square
+
+
+@part
+def carry_one(b: Block, i: int, a: int) -> float:
+    """Subtract from one covariance."""
+    here, j = (a - 1) * b.n + i, i + a
+    s = b.S[here] - b.g[i] * b.g[j]
+    b.S[here] = s
+    return s * s * b.inverse[j]
+
+
+@part
+def carry_four(b: Block, i: int, a: int) -> float:
+    """Subtract from four covariances: all are fetched before one is written, which hides how long that takes."""
+    n, here, j, g = b.n, (a - 1) * b.n + i, i + a, b.g[i]
+    s, t, u, v = b.S[here], b.S[here + n], b.S[here + 2 * n], b.S[here + 3 * n]
+    s -= g * b.g[j]
+    t -= g * b.g[j + 1]
+    u -= g * b.g[j + 2]
+    v -= g * b.g[j + 3]
+    b.S[here], b.S[here + n], b.S[here + 2 * n], b.S[here + 3 * n] = s, t, u, v
+    one, other = s * s * b.inverse[j] + t * t * b.inverse[j + 1], u * u * b.inverse[j + 2] + v * v * b.inverse[j + 3]
+    return one + other
+
+
+@part
+def ahead(b: Block, squared: bool) -> float:
+    """Return the sum over arms j = i + a of S_ij^2 / S_jj or, if not squared, of S_ij g_j."""
+    i, n, total = cuda.threadIdx.x, b.n, 0.0
+    if i < n:
+        for a in range(1, (n - 1) // 2 + 1):
+            total += term(b, (a - 1) * n + i, i + a, squared)
+        if 2 * i < n and n % 2 == 0:
+            total += term(b, (n // 2 - 1) * n + i, i + n // 2, squared)
+    return total
+
+
+@part
+def behind(b: Block, squared: bool) -> float:
+    """Return the same sum over arms j = i - a."""
+    i, n, total = cuda.threadIdx.x, b.n, 0.0
+    if i < n:
+        for a in range(1, (n - 1) // 2 + 1):
+            total += term(b, a * (n - 1) - n + i + (n if a > i else 0), i - a + n, squared)
+        if 2 * i >= n and n % 2 == 0:
+            total += term(b, (n // 2 - 1) * n + i - n // 2, i - n // 2, squared)
+    return total
+
+
+@part
+def term(b: Block, here: int, j: int, squared: bool) -> float:
+    """Return one term of such a sum."""
+    s = b.S[here]
+    return s * s * b.inverse[j] if squared else s * b.g[j]
 
 
 @part

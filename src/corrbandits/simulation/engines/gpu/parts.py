@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from corrbandits._core.checks import Array
-from corrbandits.simulation.engines.gpu.compiling import pure
 from corrbandits.simulation.engines.gpu import state
+from corrbandits.simulation.engines.gpu.compiling import pure
 from corrbandits.simulation.engines.gpu.counted import NOISE, normals, uniforms
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps
 
@@ -18,8 +18,8 @@ ARM, INITIALISING, NEXT, REGRET, TOTAL = state.ARM, state.INITIALISING, state.NE
 def two_noises(problem: Problem, run: int, pair: int) -> tuple[float, float]:
     """Return the noise of two steps, 2 pair and 2 pair + 1 from 0, of a run of these."""
     if problem.binary:
-        return uniforms(problem.key[0], problem.key[1], problem.first + run, NOISE, pair)
-    return normals(problem.key[0], problem.key[1], problem.first + run, NOISE, pair)
+        return uniforms(problem.key0, problem.key1, problem.first + run, NOISE, pair)
+    return normals(problem.key0, problem.key1, problem.first + run, NOISE, pair)
 
 
 @pure

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+
 from corrbandits._core.checks import Array
 from corrbandits.belief import Correlated
 from corrbandits.simulation.engines.gpu import apart, device, joint, state
@@ -59,7 +61,7 @@ class Jointly(Shape):
 
     def means(self, kept: Kept) -> Array:
         """Return the means, (runs, arms)."""
-        return device.fetched(kept.own)[:, state.MU]  # type: ignore[no-any-return]
+        return device.fetched(kept.own)[:, state.MU]
 
 
 @final
@@ -83,12 +85,10 @@ class Apart(Shape):
 
     def means(self, kept: Kept) -> Array:
         """Return the means, (arms, runs)."""
-        return device.fetched(kept.own)[0]  # type: ignore[no-any-return]
+        return device.fetched(kept.own)[0]
 
 
 def _of_runs(runs: int) -> tuple[Any, Any]:
-    import numpy as np
-
     return device.room(runs, state.AT, of=np.int64), device.room(runs, state.OF_RUN)
 
 

@@ -25,7 +25,7 @@ KEPT_OWN = FLOOR
 """The entries before this one are kept between launches."""
 
 ARM, LENGTH, TRIED, MEASURED, LASTING, INITIALISING, INITIALISATION, NEXT, CURSOR, COUNT, AT = range(11)
-"""Entries of `at`: of the streak, of the initialisation, which time is recorded next, which normal number is drawn next,
+"""Entries of `at`: of the streak, of the initialisation; which time is recorded and which normal number taken next;
 how often the thread's own arm was taken."""
 
 SURPRISE, PRECISION, VARIANCE, NORM, MEAN, WEIGHT, FLOOR_K, NOISE, NOW, LEFT, REGRET, TOTAL, OF_RUN = range(13)
@@ -49,7 +49,8 @@ class Problem(NamedTuple):
     g: Array
     root: Array  # of the prior covariance, transposed; for draws
     seen: Array  # how many rewards of each arm came before
-    key: Integers
+    key0: int
+    key1: int
     first: int  # the number of the first run
 
 

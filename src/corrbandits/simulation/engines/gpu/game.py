@@ -126,7 +126,7 @@ class Game:
         into["initialisation"][:] = device.fetched(self._kept.at)[:, state.INITIALISATION]
         if "regret" in into:
             into["regret"][:] = device.fetched(self._regret).T
-        refuse_beyond(device.fetched(self._kept.of_run)[:, state.TOTAL], self._shape.means(self._kept))
+        refuse_beyond(device.fetched(self._kept.of_run)[:, state.TOTAL])
 
     def _given_noise(self, n: int) -> Array:
         """Return the noise of the next n steps, (steps, runs), if it is that of the other engines; else nothing."""

@@ -9,6 +9,7 @@ import math
 from functools import cache
 from typing import Any
 
+import numpy as np
 from numba import cuda, float64, int64
 
 from corrbandits._core.checks import Array
@@ -23,12 +24,13 @@ from corrbandits.simulation.engines.gpu.joint_choose import (
 from corrbandits.simulation.engines.gpu.joint_draw import drawn
 from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, settle, start, take
 from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size
-from corrbandits.simulation.engines.gpu.parts import begin, end, gittins, note, reward_of, two_noises
+from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, gittins, note, reward_of, two_noises
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, LIMITS, PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps
 
 ARM, LASTING, INITIALISING = state.ARM, state.LASTING, state.INITIALISING
 COUNT, H, MU, D, W, FLOOR = state.COUNT, state.H, state.MU, state.D, state.W, state.FLOOR
+TOTAL = state.TOTAL
 KEPT_OWN, OWN, AT, OF_RUN = state.KEPT_OWN, state.OWN, state.AT, state.OF_RUN
 
 
@@ -113,9 +115,10 @@ def begin_run(b: Block, problem: Problem, steps: Steps, kept: Kept, record: Reco
 
 @part
 def end_run(b: Block, problem: Problem, kept: Kept, record: Record, own: Array, at: Any, of_run: Array) -> None:
-    """Keep what a block knows of its run for the next launch."""
+    """Keep what a block knows of its run for the next launch; means beyond doubles show in the total of rewards."""
     i, run = cuda.threadIdx.x, cuda.blockIdx.x
-    cuda.syncthreads()
+    if cuda.syncthreads_count(np.int32(beyond(own[MU]))) > 0:
+        of_run[TOTAL] = np.inf
     save(problem, kept, own)
     copy(b.S, kept.S[run], b.n)
     if i < b.n:

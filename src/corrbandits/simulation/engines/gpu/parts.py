@@ -70,6 +70,12 @@ def end(kept: Kept, run: int, at: Any, of_run: Any) -> None:
 
 
 @pure
+def beyond(value: float) -> bool:
+    """Return whether a number is infinite or none."""
+    return value - value != 0.0
+
+
+@pure
 def gittins(mean: float, variance: float, noise: float, log_n: Array, g: Array, place_m: float) -> float:
     """Return mu + s g(m, sigma^2 / s^2); `place_m` is where log m stands in its lattice (`policies.gittins`)."""
     if variance <= 0.0:

@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
-from corrbandits._core.checks import Array
 from corrbandits.belief import Correlated
 from corrbandits.simulation.engines.gpu import apart, device, joint, state
+from corrbandits.simulation.engines.gpu.refusing import PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept
 from corrbandits.simulation.engines.protocol import Runs
 
@@ -18,8 +18,8 @@ THREADS = 128
 """Of a block that plays a run in each thread; fewer where the beliefs of so many do not fit into shared memory."""
 
 
-REGISTERS = 65_536
-"""Of a multiprocessor."""
+REGISTERS, PRINTED_REGISTERS = 65_536, 128
+"""Of a multiprocessor; and of a thread that looks for the largest printed index, as measured on an H200."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,6 @@ class Shape(ABC):
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Play some steps of so many runs."""
 
-    @abstractmethod
-    def means(self, kept: Kept) -> Array:
-        """Return the means that are believed now, of all runs."""
-
 
 @final
 class Jointly(Shape):
@@ -56,12 +52,9 @@ class Jointly(Shape):
         """Launch a block for each run."""
         resident = 8 * joint.shared_numbers(self.arms, covariance=True) <= device.shared_limit()
         shared, threads = 8 * joint.shared_numbers(self.arms, covariance=resident), joint.threads_for(self.arms)
-        kernel = joint.joint_kernel(self.rule, resident=resident, registers=registers_for(threads, shared))
+        least = PRINTED_REGISTERS if self.rule == PRINTED else 0
+        kernel = joint.joint_kernel(self.rule, resident=resident, registers=registers_for(threads, shared, least))
         device.launch(kernel, runs, threads, shared, arguments)
-
-    def means(self, kept: Kept) -> Array:
-        """Return the means, (runs, arms)."""
-        return device.fetched(kept.own)[:, state.MU]
 
 
 @final
@@ -83,19 +76,19 @@ class Apart(Shape):
         kernel = apart.apart_kernel(self.rule, resident=resident, registers=registers_for(threads, shared))
         device.launch(kernel, -(-runs // threads), threads, shared, arguments)
 
-    def means(self, kept: Kept) -> Array:
-        """Return the means, (arms, runs)."""
-        return device.fetched(kept.own)[0]
-
 
 def _of_runs(runs: int) -> tuple[Any, Any]:
     return device.room(runs, state.AT, of=np.int64), device.room(runs, state.OF_RUN)
 
 
-def registers_for(threads: int, shared: int) -> int:
-    """Return how many registers a thread may have so that as many blocks fit side by side as shared memory allows."""
+def registers_for(threads: int, shared: int, least: int = 0) -> int:
+    """Return how many registers a thread may have so that as many blocks fit side by side as shared memory allows.
+
+    Fewer blocks fit if each thread is to have at least so many.
+    """
     blocks = max(1, min(2048 // threads, (device.shared_limit() + 1024) // (shared + 1024)))
-    return max(64, min(255, REGISTERS // (blocks * threads) // 8 * 8))
+    alone, side_by_side = (REGISTERS // (many * threads) // 8 * 8 for many in (1, blocks))
+    return min(255, alone, max(64, least, side_by_side))
 
 
 def shape_of(runs: Runs, rule: int) -> Shape:

@@ -22,7 +22,7 @@ from corrbandits.simulation.engines.gpu.joint_choose import (
     likely_printed_limit,
 )
 from corrbandits.simulation.engines.gpu.joint_draw import drawn
-from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, settle, start, take
+from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, passed_by_warp, settle, start, take
 from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size
 from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, gittins, note, reward_of, two_noises
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, LIMITS, PRINTED
@@ -43,24 +43,33 @@ def threads_for(arms: int) -> int:
     return -(-arms // LANES) * LANES
 
 
-def shared_numbers(arms: int, *, covariance: bool) -> int:
+def shared_numbers(arms: int, rule: int, *, covariance: bool) -> int:
     """Return how many numbers a block shares, with the covariance or without.
 
-    >>> shared_numbers(100, covariance=True) - shared_numbers(100, covariance=False)
+    >>> shared_numbers(100, LIMITS, covariance=True) - shared_numbers(100, LIMITS, covariance=False)
     4950
     """
     threads = threads_for(arms)
-    return covariance * arms * (arms - 1) // 2 + 5 * arms + TOLD + scratch_size(threads) + threads
+    passed = threads // LANES * passed_by_warp(arms) if rule == PRINTED else 0
+    return covariance * arms * (arms - 1) // 2 + 5 * arms + TOLD + scratch_size(threads) + threads + passed
 
 
 @part
 def shared_by(n: int, S: Array, vectors: Array) -> Block:
     """Return what the threads of a block share, laid out in its memory."""
-    scratch, eps = 5 * n + TOLD, 5 * n + TOLD + 4 * (cuda.blockDim.x // LANES)
+    threads = cuda.blockDim.x
+    scratch, eps = 5 * n + TOLD, 5 * n + TOLD + 4 * (threads // LANES)
     return Block(
-        n, S, vectors[: 2 * n], vectors[2 * n : 4 * n], vectors[4 * n : 5 * n], vectors[5 * n : scratch],
-        vectors[scratch:eps], vectors[eps : eps + cuda.blockDim.x],
-    )  # fmt: skip
+        n,
+        S,
+        g=vectors[: 2 * n],
+        inverse=vectors[2 * n : 4 * n],
+        h=vectors[4 * n : 5 * n],
+        told=vectors[5 * n : scratch],
+        scratch=vectors[scratch:eps],
+        eps=vectors[eps : eps + threads],
+        passed=vectors[eps + threads :],
+    )
 
 
 @part

@@ -11,7 +11,7 @@ from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import part
 from corrbandits.simulation.engines.gpu.counted import CHOICES, normals
-from corrbandits.simulation.engines.gpu.joint_update import Block, ahead, behind, publish
+from corrbandits.simulation.engines.gpu.joint_update import Block, publish, times_g
 from corrbandits.simulation.engines.gpu.lanes import sum_and_most
 from corrbandits.simulation.engines.gpu.state import Problem, Steps
 
@@ -45,7 +45,7 @@ def corrected(b: Block, own: Array, at: Any, of_run: Array, z: float, turn: Any)
     if i < n:
         publish(b.g, z, n)
     product, _ = sum_and_most(z * h, 0.0, b.scratch, turn)
-    total = own[D] * z + ahead(b, False) + behind(b, False)
+    total = own[D] * z + times_g(b)
     return float(own[MU] - total + c * h * (product - h * z))
 
 

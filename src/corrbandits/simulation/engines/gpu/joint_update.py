@@ -12,7 +12,8 @@ from numba import cuda
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
-from corrbandits.simulation.engines.gpu.compiling import part
+from corrbandits.simulation.engines.gpu.compiling import part, pure
+from corrbandits.simulation.engines.gpu.lanes import LANES, of_next_lane
 from corrbandits.simulation.engines.gpu.state import place
 
 ARM, LENGTH, TRIED, MEASURED = state.ARM, state.LENGTH, state.TRIED, state.MEASURED
@@ -25,6 +26,16 @@ TOLD = 4
 """How many numbers one thread tells the others."""
 
 
+@pure
+def passed_by_warp(n: int) -> int:
+    """Return how many numbers a warp passes on: one for each arm up to n / 2 ahead of one of its own.
+
+    >>> passed_by_warp(10) - LANES
+    6
+    """
+    return n // 2 + 1 + LANES
+
+
 class Block(NamedTuple):
     """What the threads of a block share."""
 
@@ -34,6 +45,7 @@ class Block(NamedTuple):
     inverse: Array  # likewise
     h: Array
     told: Array
+    passed: Array  # what each warp has for the arms behind others (`carry`), if w is asked for
     scratch: Array
     eps: Array  # noise of as many steps as there are threads
 
@@ -55,11 +67,10 @@ def settle(b: Block, own: Array, at: Any, of_run: Array, printed: bool) -> None:
             publish(b.g, own[H] * math.sqrt(of_run[PRECISION]), b.n)
             publish(b.inverse, own[INVERSE], b.n)
         cuda.syncthreads()
-        square = own[D] + carry(b)
+        square = own[D] + carry(b, own[INVERSE], printed)
         cuda.syncthreads()
         if printed:
-            own[W] = math.sqrt(square + behind(b, True))
-            cuda.syncthreads()  # the next streak takes its row out of S
+            own[W] = math.sqrt(square + received(b))
         own[MU0], own[D0], own[W0] = own[MU], own[D], own[W]
         at[ARM] = -1
 
@@ -71,33 +82,50 @@ def invert(own: Array) -> None:
 
 
 @part
-def carry(b: Block) -> float:
-    """Subtract g g' from the covariance, each thread from that of its arm i with arms i + a; return S_ij^2 / S_jj."""
-    i, n, a, square = cuda.threadIdx.x, b.n, 1, 0.0
-    if i < n:
-        while a + 3 <= (n - 1) // 2:
-            square += carry_four(b, i, a)
-            a += 4
-        while a <= (n - 1) // 2:
-            square += carry_one(b, i, a)
-            a += 1
-        if 2 * i < n and n % 2 == 0:
-            square += carry_one(b, i, n // 2)
+def carry(b: Block, inverse: float, printed: bool) -> float:
+    """Subtract g g' from the covariance, each thread from that of its arm i with arms j = i + a.
+
+    Return the sum of S_ij^2 / S_jj over these j, if asked, and pass on S_ij^2 / S_ii to each: the thread of arm i hands
+    what there is for arm i + a to that of arm i - 1, which has another term for it next, and so down to the first of a
+    warp, which writes it.
+    """
+    i, n, a, square, passing = cuda.threadIdx.x, b.n, 1, 0.0, 0.0
+    while a + 3 <= (n - 1) // 2:
+        s, t, u, v = carry_four(b, i, a)
+        if printed:
+            square += ahead(b, i, a, s) + ahead(b, i, a + 1, t) + ahead(b, i, a + 2, u) + ahead(b, i, a + 3, v)
+            passing = pass_on(b, a, passing + s * s * inverse)
+            passing = pass_on(b, a + 1, passing + t * t * inverse)
+            passing = pass_on(b, a + 2, passing + u * u * inverse)
+            passing = pass_on(b, a + 3, passing + v * v * inverse)
+        a += 4
+    while a <= n // 2:
+        s = carry_one(b, i, a)
+        if printed:
+            square += ahead(b, i, a, s)
+            passing = pass_on(b, a, passing + s * s * inverse)
+        a += 1
+    if printed:
+        b.passed[row_of(n) + a + cuda.threadIdx.x % LANES] = passing
     return square
 
 
 @part
 def carry_one(b: Block, i: int, a: int) -> float:
-    """Subtract from one covariance."""
-    here, j = (a - 1) * b.n + i, i + a
-    s = b.S[here] - b.g[i] * b.g[j]
+    """Subtract from one covariance and return it; 0 if this thread has none."""
+    if i >= b.n or (2 * a == b.n and 2 * i >= b.n):
+        return 0.0
+    here = (a - 1) * b.n + i
+    s = b.S[here] - b.g[i] * b.g[i + a]
     b.S[here] = s
-    return s * s * b.inverse[j]
+    return float(s)
 
 
 @part
-def carry_four(b: Block, i: int, a: int) -> float:
+def carry_four(b: Block, i: int, a: int) -> tuple[float, float, float, float]:
     """Subtract from four covariances: all are fetched before one is written, which hides how long that takes."""
+    if i >= b.n:
+        return 0.0, 0.0, 0.0, 0.0
     n, here, j, g = b.n, (a - 1) * b.n + i, i + a, b.g[i]
     s, t, u, v = b.S[here], b.S[here + n], b.S[here + 2 * n], b.S[here + 3 * n]
     s -= g * b.g[j]
@@ -105,39 +133,54 @@ def carry_four(b: Block, i: int, a: int) -> float:
     u -= g * b.g[j + 2]
     v -= g * b.g[j + 3]
     b.S[here], b.S[here + n], b.S[here + 2 * n], b.S[here + 3 * n] = s, t, u, v
-    one, other = s * s * b.inverse[j] + t * t * b.inverse[j + 1], u * u * b.inverse[j + 2] + v * v * b.inverse[j + 3]
-    return one + other
+    return s, t, u, v
 
 
 @part
-def ahead(b: Block, squared: bool) -> float:
-    """Return the sum over arms j = i + a of S_ij^2 / S_jj or, if not squared, of S_ij g_j."""
-    i, n, total = cuda.threadIdx.x, b.n, 0.0
-    if i < n:
-        for a in range(1, (n - 1) // 2 + 1):
-            total += term(b, (a - 1) * n + i, i + a, squared)
-        if 2 * i < n and n % 2 == 0:
-            total += term(b, (n // 2 - 1) * n + i, i + n // 2, squared)
+def ahead(b: Block, i: int, a: int, s: float) -> float:
+    """Return S_ij^2 / S_jj of an arm j = i + a."""
+    return s * s * b.inverse[min(i, b.n - 1) + a]
+
+
+@part
+def row_of(n: int) -> int:
+    """Return where what this thread's warp passes on begins."""
+    return int(cuda.threadIdx.x // LANES * passed_by_warp(n))
+
+
+@part
+def pass_on(b: Block, a: int, value: float) -> float:
+    """Write what the first thread of a warp has; return what the next has, nothing in the last."""
+    if cuda.threadIdx.x % LANES == 0:
+        b.passed[row_of(b.n) + a] = value
+    value = of_next_lane(value)
+    return 0.0 if cuda.threadIdx.x % LANES == LANES - 1 else value
+
+
+@part
+def received(b: Block) -> float:
+    """Return the sum of S_ij^2 / S_jj over arms j = i - a, which all warps have passed on to this thread's arm i."""
+    n, total = b.n, 0.0
+    size = passed_by_warp(n)
+    for warp in range(cuda.blockDim.x // LANES):
+        place = (cuda.threadIdx.x - warp * LANES - 1) % n + 1  # arm i is so far behind the first of the warp
+        while place < n // 2 + LANES:
+            total += b.passed[warp * size + place]
+            place += n
     return total
 
 
 @part
-def behind(b: Block, squared: bool) -> float:
-    """Return the same sum over arms j = i - a."""
+def times_g(b: Block) -> float:
+    """Return the sum of S_ij g_j over all arms j but this thread's own."""
     i, n, total = cuda.threadIdx.x, b.n, 0.0
     if i < n:
         for a in range(1, (n - 1) // 2 + 1):
-            total += term(b, a * (n - 1) - n + i + (n if a > i else 0), i - a + n, squared)
-        if 2 * i >= n and n % 2 == 0:
-            total += term(b, (n // 2 - 1) * n + i - n // 2, i - n // 2, squared)
+            total += b.S[(a - 1) * n + i] * b.g[i + a]
+            total += b.S[a * (n - 1) - n + i + (n if a > i else 0)] * b.g[i - a + n]
+        if n % 2 == 0:
+            total += b.S[(n // 2 - 1) * n + i % (n // 2)] * b.g[i + n // 2]
     return total
-
-
-@part
-def term(b: Block, here: int, j: int, squared: bool) -> float:
-    """Return one term of such a sum."""
-    s = b.S[here]
-    return s * s * b.inverse[j] if squared else s * b.g[j]
 
 
 @part

@@ -52,7 +52,17 @@ if SIMULATED:
         """Return the number of the one thread of a warp."""
         return int(cuda.threadIdx.x)
 
+    @part
+    def of_next_lane(value: float) -> float:
+        """Return the value of the next thread of a warp, or of this one if it is the last."""
+        return value
+
 else:
+
+    @part
+    def of_next_lane(value: float) -> float:
+        """Return the value of the next thread of a warp, or of this one if it is the last."""
+        return float(cuda.shfl_down_sync(_EVERY, value, 1))
 
     @part
     def sum_of_warp(value: float) -> float:

@@ -50,8 +50,9 @@ class Jointly(Shape):
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch a block for each run."""
-        resident = 8 * joint.shared_numbers(self.arms, covariance=True) <= device.shared_limit()
-        shared, threads = 8 * joint.shared_numbers(self.arms, covariance=resident), joint.threads_for(self.arms)
+        arms, threads = self.arms, joint.threads_for(self.arms)
+        resident = 8 * joint.shared_numbers(arms, self.rule, covariance=True) <= device.shared_limit()
+        shared = 8 * joint.shared_numbers(arms, self.rule, covariance=resident)
         least = PRINTED_REGISTERS if self.rule == PRINTED else 0
         kernel = joint.joint_kernel(self.rule, resident=resident, registers=registers_for(threads, shared, least))
         device.launch(kernel, runs, threads, shared, arguments)

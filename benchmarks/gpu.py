@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,15 @@ from matplotlib.figure import Figure
 
 from benchmarks import gpu_peers
 from benchmarks.beside import options
-from benchmarks.problems import Problem, correlated, independent
-from benchmarks.report import DOCS, marked, measured_on, number
+from benchmarks.problems import KERNEL, MEAN, A, Problem, correlated, independent
+from benchmarks.report import DOCS, duration, marked, measured_on, number
 from benchmarks.timing import load, machine, tell
-from corrbandits import UCL, Gittins, Thompson, plots, simulate
+from corrbandits import UCL, Correlated, CorrelatedUCL, GaussianBandit, Gittins, Thompson, plots, simulate
 from corrbandits._core.checks import Array
 from corrbandits.environments import landscapes
 from corrbandits.paper import reproduction
+from corrbandits.simulation.engines import Runs
+from corrbandits.simulation.engines.gpu.game import Game
 
 DATA, PAGE, MARK, PLOT = "gpu.json", "gpu.md", "speed", "gpu.png"
 ENGINES = ("GPU", "all cores", "JAX", "torch")
@@ -104,6 +107,21 @@ def _of_peer(enter: Callable[[Problem], gpu_peers.Play], problem: Problem, runs:
     return per_second(lambda: play(runs), runs * problem.horizon, 2)
 
 
+def dense(side: int, steps: int) -> dict[str, Any]:
+    """Return seconds of a decision by the printed index among many correlated arms, and the bytes that must move."""
+    tell(f"{side * side:,} correlated arms")
+    where, rng = landscapes.grid(side, side), np.random.default_rng(0)
+    prior = Correlated(mean=rng.normal(MEAN, 1.0, side**2), kernel=KERNEL, coordinates=where, noise_variance=10.0)
+    bandit, last = GaussianBandit(rng.normal(MEAN, 3.0, side**2), 10.0), steps + 3
+    playing = Runs(CorrelatedUCL(a=A), prior, bandit, last, 0, 0, 1, np.array([last]))
+    game, into = Game(playing, same_noise=False), playing.room()
+    game.advance(0, 3, into)
+    begun = time.perf_counter()
+    game.advance(3, last, into)
+    seconds = (time.perf_counter() - begun) / steps
+    return {"arms": side**2, "seconds": seconds, "bytes": 8 * side**2 * (side**2 - 1)}
+
+
 def paper(*, quick: bool) -> dict[str, Any]:
     """Return how long the paper's figures take with many runs, and how far from the cores' their means are."""
     surface, horizon = landscapes.two_peaks(), 500 if quick else reproduction.HORIZON
@@ -124,12 +142,10 @@ def _standard_errors(many: Array, few: Array) -> Array:
     return np.asarray((many.mean(axis=1) - few.mean(axis=1)) / np.where(error > 0, error, 1))
 
 
-def device_name() -> str:
-    """Return the device, and how fast it copies."""
+def device_name() -> tuple[str, float]:
+    """Return the device, and how many bytes it reads and writes in a second when it copies."""
     from numba import cuda
 
-    if not hasattr(cuda, "current_context"):
-        return "numba's simulator"
     a, b = (cuda.device_array(1 << 28) for _ in range(2))
 
     def copy() -> None:
@@ -138,8 +154,7 @@ def device_name() -> str:
         cuda.synchronize()
 
     name = cuda.get_current_device().name
-    moved = per_second(copy, 10 * 2 * a.nbytes, 3)
-    return f"{name.decode() if isinstance(name, bytes) else name}, which copies {moved / 1e12:.1f} TB/s"
+    return name.decode() if isinstance(name, bytes) else str(name), per_second(copy, 10 * 2 * a.nbytes, 3)
 
 
 def table(data: dict[str, Any]) -> str:
@@ -155,7 +170,17 @@ def table(data: dict[str, Any]) -> str:
         )
         cells = [row["what"], f"{row['arms']:,}", *speeds, number(row["GPU"] / row["all cores"]), *target]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", _paper_words(data["paper"]), "", f"{data['device']}; {measured_on(data)}"])
+    words = [*map(partial(_dense_words, data["copied"]), data["dense"]), _paper_words(data["paper"])]
+    return "\n".join([*lines, "", *(f"{one}\n" for one in words), f"{data['device']}; {measured_on(data)}"])
+
+
+def _dense_words(copied: float, row: dict[str, Any]) -> str:
+    moved = row["bytes"] / row["seconds"]
+    return (
+        f"{row['arms']:,} correlated arms, printed index, one run on the whole device: {duration(row['seconds'])} a "
+        f"decision. Half the covariance is read and written: {moved / 1e12:.2f} TB/s, {moved / copied:.0%} of the "
+        f"{copied / 1e12:.2f} TB/s of a copy."
+    )
 
 
 def _paper_words(paper: dict[str, Any]) -> str:
@@ -201,8 +226,17 @@ def main() -> None:
     asked = options("python -m benchmarks.gpu", __doc__.splitlines()[0])
     before, rounds = load(), 1 if asked.quick else 3
     found = [measured(row, rounds) for row in rows(quick=asked.quick)]
-    experiment = paper(quick=asked.quick)
-    data = {"machine": machine(), "device": device_name(), "load": [before, load()], "rows": found, "paper": experiment}
+    many = [dense(side, 5 if asked.quick else 100) for side in ((36,) if asked.quick else (64, 128))]
+    name, copied = device_name()
+    data = {
+        "machine": machine(),
+        "device": name,
+        "copied": copied,
+        "load": [before, load()],
+        "rows": found,
+        "dense": many,
+        "paper": paper(quick=asked.quick),
+    }
     print(table(data))
     if asked.out:
         save(data, asked.out)

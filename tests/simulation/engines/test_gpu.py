@@ -9,7 +9,7 @@ from scipy.special import ndtri
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import counted, device, engine, game, state
+from corrbandits.simulation.engines.gpu import counted, device, engine, game, refusing, state
 from tests.support.engines import BANDITS, BELIEFS, WHERE, EngineContract, played, runs_of
 
 SIMULATED = device.simulated()
@@ -80,8 +80,7 @@ def test_decisions_are_those_of_the_reference_under_the_same_noise(name, kind):
 
 def now(playing, arms):
     """The mean and the covariance of the first run, as the kernel has left them."""
-    kept = [device.fetched(one)[0] for one in playing._kept]
-    S, own, at, of_run = kept
+    S, own, at, of_run = (device.fetched(one)[0] for one in playing._kept[:4])
     covariance = np.diag(own[state.D])
     for i in range(arms):
         for j in range(arms):
@@ -109,6 +108,32 @@ def test_every_state_equals_the_reference(name, arms):
         moved = t > 0 and into["arms"][0, t] != into["arms"][0, t - 1]
         if name == "printed" and moved and not POLICIES[name].pending(settled).any():
             np.testing.assert_allclose(w0, settled.deviation * settled.spread(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 5, 14] if SIMULATED else [33, 100, 1037])
+@pytest.mark.parametrize("name", ["printed", "UCL"])
+def test_a_run_on_the_whole_device_goes_through_the_same_states(monkeypatch, name, arms):
+    monkeypatch.setattr(refusing, "MOST_JOINT", 0)
+    belief, horizon = belief_of("joint", arms), 14
+    runs = Runs(POLICIES[name], belief, bandit_of("gaussian", arms), horizon, 1, 0, 1)
+    playing, into = game.Game(runs, same_noise=False), runs.room()
+    for t in range(horizon):
+        settled = belief
+        playing.advance(t, t + 1, into)
+        belief = belief.observe(int(into["arms"][0, t]), float(into["rewards"][0, t]))
+        mean, covariance, _ = now(playing, arms)
+        scale = np.sqrt(np.outer(belief.variance, belief.variance))
+        assert np.all(np.abs(covariance - belief.covariance) <= 1e-10 * scale)
+        np.testing.assert_allclose(mean, belief.mean, rtol=1e-10, atol=1e-10)
+        if name == "printed" and t > 0 and not POLICIES[name].pending(settled).any():
+            w = device.fetched(playing._kept.own)[0, state.W]
+            np.testing.assert_allclose(w, settled.deviation * settled.spread(), rtol=1e-10)
+    playing.finish(into)
+    np.testing.assert_array_equal(into["counts"][0], np.bincount(into["arms"][0], minlength=arms))
+    plain, _ = played(ENGINES["gpu-same-noise"], runs)
+    expected, _ = played(ENGINES["reference"], runs)
+    np.testing.assert_array_equal(plain["arms"], expected["arms"])
+    np.testing.assert_array_equal(plain["initialisation"], expected["initialisation"])
 
 
 @pytest.mark.parametrize("kind", ["flat", "joint"])

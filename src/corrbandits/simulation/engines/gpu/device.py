@@ -56,6 +56,16 @@ def shared_limit() -> int:
     return int(cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
 
+@cache
+def processors() -> int:
+    """Return how many multiprocessors there are; the simulator has one, and so many blocks at once."""
+    if simulated():
+        return 1
+    from numba import cuda
+
+    return int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+
+
 def free_memory() -> int:
     """Return how many bytes of the device's memory may be taken."""
     if simulated():

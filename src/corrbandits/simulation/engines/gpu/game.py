@@ -14,7 +14,7 @@ from corrbandits.simulation.engines.compiled.engine import schedule
 from corrbandits.simulation.engines.compiled.state import FLOOR, ranked
 from corrbandits.simulation.engines.gpu import device, state
 from corrbandits.simulation.engines.gpu.counted import key_of
-from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, PRINTED, rule_of
+from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, MOST_JOINT, PRINTED, rule_of
 from corrbandits.simulation.engines.gpu.shapes import shape_of
 from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps, bare, halved
 from corrbandits.simulation.engines.one_by_one import refuse_beyond
@@ -87,7 +87,7 @@ def most_at_once(runs: Runs) -> int:
             f"a run of {n:,} arms takes {each / 1e9:.2g} GB on the device, but {max(free, 0) / 1e9:.2g} GB are free "
             "there. Close what else uses it, take fewer arms, or engine='compiled'."
         )
-    return min(len(runs), free // each)
+    return min(len(runs), free // each) if n <= MOST_JOINT or not isinstance(runs.belief, Correlated) else 1
 
 
 @final

@@ -150,9 +150,15 @@ def row_of(n: int) -> int:
 
 @part
 def pass_on(b: Block, a: int, value: float) -> float:
+    """Write what the first thread of a warp has for the arm a ahead; return what the next has, nothing in the last."""
+    return pass_on_to(b.passed, row_of(b.n) + a, value)
+
+
+@part
+def pass_on_to(passed: Array, here: int, value: float) -> float:
     """Write what the first thread of a warp has; return what the next has, nothing in the last."""
     if cuda.threadIdx.x % LANES == 0:
-        b.passed[row_of(b.n) + a] = value
+        passed[here] = value
     value = of_next_lane(value)
     return 0.0 if cuda.threadIdx.x % LANES == LANES - 1 else value
 

@@ -26,7 +26,7 @@ RULES: Mapping[type[Policy], int] = {
 """The rules that have kernels; `CorrelatedUCL` with its factor on correlated arms is of the printed kind."""
 
 MOST_JOINT = 1024
-"""A block has at most so many threads, and each has an arm of its own."""
+"""A block has at most so many threads, and each has an arm of its own; on more arms a run has the whole device."""
 
 
 def rule_of(policy: Policy, belief: Belief) -> int:
@@ -47,8 +47,8 @@ def refusal(runs: Runs, *, same_noise: bool) -> str:
         return f"{type(policy).__name__} has no kernel"
     if not isinstance(belief, (Independent, Correlated)):
         return f"the belief is a {type(belief).__name__}"
-    if isinstance(belief, Correlated) and belief.arms > MOST_JOINT:
-        return f"a block of threads holds at most {MOST_JOINT:,} correlated arms, not {belief.arms:,}"
+    if isinstance(belief, Correlated) and belief.arms > MOST_JOINT and rule_of(policy, belief) not in (LIMITS, PRINTED):
+        return f"{type(policy).__name__} has no kernel for more than {MOST_JOINT:,} correlated arms"
     if not isinstance(environment, (NoisyBandit, BernoulliBandit)):
         return f"the rewards are those of a {type(environment).__name__}"
     if not same_noise and not isinstance(environment, (GaussianBandit, BernoulliBandit)):

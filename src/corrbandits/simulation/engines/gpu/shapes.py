@@ -9,13 +9,15 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits.belief import Correlated
-from corrbandits.simulation.engines.gpu import apart, device, joint, state
+from corrbandits.simulation.engines.gpu import apart, device, joint, refusing, state, whole
+from corrbandits.simulation.engines.gpu.lanes import scratch_size
 from corrbandits.simulation.engines.gpu.refusing import PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept
 from corrbandits.simulation.engines.protocol import Runs
 
-THREADS = 128
-"""Of a block that plays a run in each thread; fewer where the beliefs of so many do not fit into shared memory."""
+THREADS, THREADS_OF_WHOLE = 128, 512
+"""Of a block that plays a run in each thread, fewer where the beliefs of so many do not fit into shared memory; and of
+one that plays a part of a run."""
 
 
 REGISTERS, PRINTED_REGISTERS = 65_536, 128
@@ -46,7 +48,7 @@ class Jointly(Shape):
         """Return room for covariances too."""
         n = self.arms
         own = device.room(runs, state.KEPT_OWN, n)
-        return Kept(device.room(runs, n * (n - 1) // 2), own, *_of_runs(runs))
+        return Kept(device.room(runs, n * (n - 1) // 2), own, *_of_runs(runs), *_nothing())
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch a block for each run."""
@@ -59,12 +61,34 @@ class Jointly(Shape):
 
 
 @final
+class Whole(Shape):
+    """All threads of the device play one run."""
+
+    def kept(self, runs: int) -> Kept:
+        """Return room for one run."""
+        n, chunks = self.arms, whole.chunks_of(self.arms)
+        passed = device.room(chunks * whole.tiles_of(n) * whole.passed_by_tile())
+        own = device.room(1, state.KEPT_OWN, n)
+        best = device.room(2, device.processors(), 2)
+        work = device.room(chunks, n), passed, best, device.zeros(1)
+        return Kept(device.room(1, n * (n - 1) // 2), own, *_of_runs(1), *work)
+
+    def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
+        """Launch a block for each processor, so that all are there at once."""
+        problem, steps, kept, record = arguments
+        threads = 4 if device.simulated() else THREADS_OF_WHOLE
+        kernel = whole.whole_kernel(self.rule, registers=REGISTERS // THREADS_OF_WHOLE)
+        begun = problem, steps, kept._replace(met=device.zeros(1)), record
+        device.launch(kernel, device.processors(), threads, 8 * scratch_size(threads), begun)
+
+
+@final
 class Apart(Shape):
     """A thread plays a run."""
 
     def kept(self, runs: int) -> Kept:
         """Return room for beliefs and counts, the arms of neighbouring runs side by side."""
-        return Kept(device.room(1, 1), device.room(apart.VECTORS, self.arms, runs), *_of_runs(runs))
+        return Kept(device.room(1, 1), device.room(apart.VECTORS, self.arms, runs), *_of_runs(runs), *_nothing())
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch blocks whose threads share memory for their beliefs, if so few as a warp can."""
@@ -76,6 +100,10 @@ class Apart(Shape):
         shared = each * threads * resident
         kernel = apart.apart_kernel(self.rule, resident=resident, registers=registers_for(threads, shared))
         device.launch(kernel, -(-runs // threads), threads, shared, arguments)
+
+
+def _nothing() -> tuple[Any, ...]:
+    return device.room(1, 1), device.room(1), device.room(1, 1, 1), device.zeros(1)
 
 
 def _of_runs(runs: int) -> tuple[Any, Any]:
@@ -94,4 +122,7 @@ def registers_for(threads: int, shared: int, least: int = 0) -> int:
 
 def shape_of(runs: Runs, rule: int) -> Shape:
     """Return how these runs are laid out."""
-    return (Jointly if isinstance(runs.belief, Correlated) else Apart)(rule, runs.belief.arms)
+    arms = runs.belief.arms
+    if not isinstance(runs.belief, Correlated):
+        return Apart(rule, arms)
+    return (Jointly if arms <= refusing.MOST_JOINT else Whole)(rule, arms)

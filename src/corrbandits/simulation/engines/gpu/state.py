@@ -71,6 +71,10 @@ class Kept(NamedTuple):
     own: Array
     at: Integers
     of_run: Array
+    ahead: Array  # of a run on the whole device: `whole`
+    passed: Array
+    best: Array
+    met: Integers
 
 
 class Record(NamedTuple):

@@ -110,7 +110,7 @@ def test_every_state_equals_the_reference(name, arms):
             np.testing.assert_allclose(w0, settled.deviation * settled.spread(), rtol=1e-10)
 
 
-@pytest.mark.parametrize("arms", [1, 2, 5, 14] if SIMULATED else [33, 100, 1037])
+@pytest.mark.parametrize("arms", [1, 2, 5, 22] if SIMULATED else [33, 100, 1037])
 @pytest.mark.parametrize("name", ["printed", "UCL"])
 def test_a_run_on_the_whole_device_goes_through_the_same_states(monkeypatch, name, arms):
     monkeypatch.setattr(refusing, "MOST_JOINT", 0)

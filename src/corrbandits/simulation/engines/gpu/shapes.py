@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits.belief import Correlated
-from corrbandits.simulation.engines.gpu import apart, device, joint, refusing, state, whole
+from corrbandits.simulation.engines.gpu import apart, device, joint, refusing, state, whole, whole_carry
 from corrbandits.simulation.engines.gpu.lanes import scratch_size
 from corrbandits.simulation.engines.gpu.refusing import PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept
@@ -66,8 +66,8 @@ class Whole(Shape):
 
     def kept(self, runs: int) -> Kept:
         """Return room for one run."""
-        n, chunks = self.arms, whole.chunks_of(self.arms)
-        passed = device.room(chunks * whole.tiles_of(n) * whole.passed_by_tile())
+        n, chunks = self.arms, whole_carry.chunks_of(self.arms)
+        passed = device.room(chunks * whole_carry.tiles_of(n) * whole_carry.passed_by_tile())
         own = device.room(1, state.KEPT_OWN, n)
         best = device.room(2, device.processors(), 2)
         work = device.room(chunks, n), passed, best, device.zeros(1)

@@ -8,7 +8,7 @@
     met       (1,)                   how many blocks have come to a meeting, all meetings together
 
 All blocks are on the device at once, and wait for each other at meetings; every thread computes the numbers of the run
-for itself. A streak is carried into S in one pass over it: by warps, a tile of arms and a chunk of distances each.
+for itself. A streak is carried into S in one pass over it (`whole_carry`).
 """
 
 from __future__ import annotations
@@ -22,173 +22,19 @@ from numba import cuda, float64, int64
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
-from corrbandits.simulation.engines.gpu.compiling import SIMULATED, kernel, part
-from corrbandits.simulation.engines.gpu.joint_update import pass_on_to
-from corrbandits.simulation.engines.gpu.lanes import LANES, first_largest
+from corrbandits.simulation.engines.gpu.compiling import kernel, part
+from corrbandits.simulation.engines.gpu.meeting import best_of_device, meet
 from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, note, reward_of, two_noises
 from corrbandits.simulation.engines.gpu.refusing import PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps, place
-
-CHUNK = 5 if SIMULATED else 256
-"""How many distances of arms a warp takes at once."""
+from corrbandits.simulation.engines.gpu.whole_carry import INVERSE, carry, weigh
 
 ARM, LENGTH, INITIALISING, INITIALISATION = state.ARM, state.LENGTH, state.INITIALISING, state.INITIALISATION
-MU0, D0, H, MU, D, W, X = state.MU0, state.D0, state.H, state.MU, state.D, state.W, state.X
+MU0, D0, H, MU, D, W = state.MU0, state.D0, state.H, state.MU, state.D, state.W
 SURPRISE, PRECISION, VARIANCE, MEAN, TOTAL = (
     state.SURPRISE, state.PRECISION, state.VARIANCE, state.MEAN, state.TOTAL,
 )  # fmt: skip
 AT, OF_RUN = state.AT, state.OF_RUN
-INVERSE = X
-"""The row of 1 / d, where the other kernels have what is not needed here."""
-
-
-def tiles_of(arms: int) -> int:
-    """Return how many warps are needed for an arm a thread."""
-    return -(-arms // LANES)
-
-
-def chunks_of(arms: int) -> int:
-    """Return how many chunks there are of distances from 1 to half the arms."""
-    return -(-(arms // 2) // CHUNK)
-
-
-def passed_by_tile() -> int:
-    """Return how many numbers a warp passes on of a tile."""
-    return CHUNK + 1 + LANES
-
-
-@part
-def meet(kept: Kept, meetings: Any) -> None:
-    """Wait until all threads of the device have come here; then all see what any has written."""
-    cuda.syncthreads()
-    meetings[0] += 1
-    if cuda.threadIdx.x == 0:
-        cuda.threadfence()
-        cuda.atomic.add(kept.met, 0, 1)
-        while cuda.atomic.add(kept.met, 0, 0) < meetings[0] * cuda.gridDim.x:
-            pass
-        cuda.threadfence()
-    cuda.syncthreads()
-
-
-@part
-def best_of_device(kept: Kept, value: float, arm: int, scratch: Array, turn: Any, meetings: Any) -> tuple[float, int]:
-    """Return the largest value of all threads and its arm, the lowest of equals."""
-    most, _ = first_largest(value, scratch, turn)
-    lowest, _ = first_largest(-1.0 * arm if value == most else -np.inf, scratch, turn)
-    half = meetings[0] % 2
-    if cuda.threadIdx.x == 0:
-        kept.best[half, cuda.blockIdx.x, 0] = most
-        kept.best[half, cuda.blockIdx.x, 1] = -lowest
-    meet(kept, meetings)
-    most, found = -np.inf, 0.0
-    for block in range(cuda.gridDim.x):
-        value, other = kept.best[half, block, 0], kept.best[half, block, 1]
-        if value > most or (value == most and other < found):
-            most, found = value, other
-    return most, int(found)
-
-
-@part
-def carry_tile(kept: Kept, rows: Array, tile: int, chunk: int, c: float, printed: bool) -> None:
-    """Subtract c h h' from the covariances of a tile; write what it adds to w^2, if asked (`joint_update.carry`)."""
-    n, first = rows.shape[1], chunk * CHUNK
-    i, a, square, passing = tile * LANES + cuda.threadIdx.x % LANES, first + 1, 0.0, 0.0
-    last, here = min(first + CHUNK, n // 2), (chunk * chunks_tiles(n) + tile) * (CHUNK + 1 + LANES) - first
-    h, inverse = (c * rows[H, i], rows[INVERSE, i]) if i < n else (0.0, 0.0)
-    while a + 3 <= min(last, (n - 1) // 2):
-        s, t, u, v = carry_four(kept.S, rows, i, a, h)
-        if printed:
-            square += ahead(rows, i, a, s) + ahead(rows, i, a + 1, t)
-            square += ahead(rows, i, a + 2, u) + ahead(rows, i, a + 3, v)
-            passing = pass_on_to(kept.passed, here + a, passing + s * s * inverse)
-            passing = pass_on_to(kept.passed, here + a + 1, passing + t * t * inverse)
-            passing = pass_on_to(kept.passed, here + a + 2, passing + u * u * inverse)
-            passing = pass_on_to(kept.passed, here + a + 3, passing + v * v * inverse)
-        a += 4
-    while a <= last:
-        s = carry_one(kept.S, rows, i, a, h)
-        if printed:
-            square += ahead(rows, i, a, s)
-            passing = pass_on_to(kept.passed, here + a, passing + s * s * inverse)
-        a += 1
-    if printed:
-        kept.passed[here + a + cuda.threadIdx.x % LANES] = passing
-        if i < n:
-            kept.ahead[chunk, i] = square
-
-
-@part
-def other(i: int, a: int, n: int) -> int:
-    """Return the arm a ahead of arm i; some arm if there is no arm i."""
-    j = min(i, n - 1) + a
-    return j if j < n else j - n
-
-
-@part
-def ahead(rows: Array, i: int, a: int, s: float) -> float:
-    """Return S_ij^2 / S_jj of an arm j = i + a."""
-    return s * s * rows[INVERSE, other(i, a, rows.shape[1])]
-
-
-@part
-def carry_one(S: Array, rows: Array, i: int, a: int, h: float) -> float:
-    """Subtract from one covariance and return it; 0 if this thread has none."""
-    n = rows.shape[1]
-    if i >= n or (2 * a == n and 2 * i >= n):
-        return 0.0
-    s = S[0, (a - 1) * n + i] - h * rows[H, other(i, a, n)]
-    S[0, (a - 1) * n + i] = s
-    return float(s)
-
-
-@part
-def carry_four(S: Array, rows: Array, i: int, a: int, h: float) -> tuple[float, float, float, float]:
-    """Subtract from four covariances: all are fetched before one is written, which hides how long that takes."""
-    n = rows.shape[1]
-    if i >= n:
-        return 0.0, 0.0, 0.0, 0.0
-    here = (a - 1) * n + i
-    s, t, u, v = S[0, here], S[0, here + n], S[0, here + 2 * n], S[0, here + 3 * n]
-    s -= h * rows[H, other(i, a, n)]
-    t -= h * rows[H, other(i, a + 1, n)]
-    u -= h * rows[H, other(i, a + 2, n)]
-    v -= h * rows[H, other(i, a + 3, n)]
-    S[0, here], S[0, here + n], S[0, here + 2 * n], S[0, here + 3 * n] = s, t, u, v
-    return s, t, u, v
-
-
-@part
-def chunks_tiles(n: int) -> int:
-    """Return how many tiles a chunk has."""
-    return (n + LANES - 1) // LANES
-
-
-@part
-def carry(kept: Kept, rows: Array, c: float, printed: bool) -> None:
-    """Carry the streak into S, a tile a warp."""
-    tiles = chunks_tiles(rows.shape[1])
-    chunks = (rows.shape[1] // 2 + CHUNK - 1) // CHUNK
-    for work in range(cuda.grid(1) // LANES, tiles * chunks, cuda.gridsize(1) // LANES):
-        carry_tile(kept, rows, work % tiles, work // tiles, c, printed)
-
-
-@part
-def square_of(kept: Kept, rows: Array, i: int) -> float:
-    """Return w_i^2, from what all tiles have written."""
-    n, total = rows.shape[1], rows[D, i]
-    tiles, size = chunks_tiles(n), CHUNK + 1 + LANES
-    for chunk in range((n // 2 + CHUNK - 1) // CHUNK):
-        total += kept.ahead[chunk, i]
-        wide = min((chunk + 1) * CHUNK, n // 2) - chunk * CHUNK
-        x = (i - chunk * CHUNK - 1) % n
-        tile = x // LANES
-        while x - tile * LANES + 1 < wide + LANES:
-            total += kept.passed[(chunk * tiles + tile) * size + x - tile * LANES + 1]
-            tile -= 1
-            if tile < 0:
-                tile, x = tiles - 1, x + n
-    return total
 
 
 @part
@@ -260,8 +106,7 @@ def settle(kept: Kept, rows: Array, at: Any, of_run: Array, printed: bool, meeti
         carry(kept, rows, of_run[PRECISION], printed)
         meet(kept, meetings)
         if printed:
-            for i in range(cuda.grid(1), rows.shape[1], cuda.gridsize(1)):
-                rows[W, i] = math.sqrt(square_of(kept, rows, i))
+            weigh(kept, rows, meetings)
         at[ARM] = -1
 
 
@@ -295,12 +140,12 @@ def observe(
 @part
 def finish(kept: Kept, rows: Array, at: Any, of_run: Array, meetings: Any) -> None:
     """Keep the numbers of the run; means beyond doubles show in the total of rewards."""
-    meet(kept, meetings)
     if cuda.grid(1) == 0:
-        for i in range(rows.shape[1]):
-            if beyond(rows[MU, i]):
-                of_run[TOTAL] = np.inf
         end(kept, 0, at, of_run)
+    meet(kept, meetings)
+    for i in range(cuda.grid(1), rows.shape[1], cuda.gridsize(1)):
+        if beyond(rows[MU, i]):
+            kept.of_run[0, TOTAL] = np.inf
 
 
 @cache

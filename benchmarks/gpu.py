@@ -12,8 +12,10 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,7 @@ class Row:
 
 def rows(*, quick: bool) -> Iterator[Row]:
     """Yield the rows of the table."""
-    part, many, few = (100, 164, 5) if quick else (1, 16_384, 512)
+    part, many, few = (100, 164, 5) if quick else (1, 16_384, 2_048)
     long, short, peers = 10_000 // part, 1_000 // part, {"peer_runs": 2048 // part, "peer_horizon": 300}
     plain, changing = correlated(10, 10, long, factor=False), correlated(10, 10, short, a=300.0)
     yield Row("CorrelatedUCL, printed index", correlated(10, 10, long), many, few, **peers, target=1e8)
@@ -60,11 +62,11 @@ def rows(*, quick: bool) -> Iterator[Row]:
     yield Row("CorrelatedUCL, no arm twice running", changing, many, few)
     yield Row("Thompson, correlated", replace(changing, policy=Thompson()), many, few)
     for side in (15, 20, 30):
-        yield Row("CorrelatedUCL, printed index", correlated(side, side, 400 // part), 1056 // part, 64 // part + 1)
+        yield Row("CorrelatedUCL, printed index", correlated(side, side, 400 // part), 1056 // part, 128 // part + 1)
     peers["peer_runs"] *= 32
-    yield Row("UCL, independent", independent(10, long, UCL()), 32 * many, 8 * few, **peers, target=5e9)
-    yield Row("Thompson, independent", independent(10, long, Thompson()), 16 * many, 4 * few)
-    yield Row("Gittins, independent", independent(10, long, Gittins(long)), 16 * many, 4 * few)
+    yield Row("UCL, independent", independent(10, long, UCL()), 32 * many, 4 * few, **peers, target=5e9)
+    yield Row("Thompson, independent", independent(10, long, Thompson()), 16 * many, 2 * few)
+    yield Row("Gittins, independent", independent(10, long, Gittins(long)), 16 * many, 2 * few)
 
 
 def per_second(play: Callable[[], Any], decisions: int, rounds: int) -> float:
@@ -78,19 +80,19 @@ def per_second(play: Callable[[], Any], decisions: int, rounds: int) -> float:
     return decisions / best
 
 
-def ours(problem: Problem, runs: int, engine: str) -> Callable[[], Any]:
-    """Return a simulation that keeps the regret at the end."""
+def ours(problem: Problem, runs: int, engine: str, pool: Any = None) -> Callable[[], Any]:
+    """Return a simulation that keeps the regret at the end, by threads or by a pool of processes."""
     players = {"ours": (problem.policy, problem.prior)}
-    kept: dict[str, Any] = {"record": "summary", "times": [problem.horizon], "progress": False}
+    kept: dict[str, Any] = {"record": "summary", "times": [problem.horizon], "progress": False, "map": pool}
     return lambda: simulate(players, problem.environment, problem.horizon, runs, engine=engine, **kept)
 
 
-def measured(row: Row, rounds: int) -> dict[str, Any]:
+def measured(row: Row, rounds: int, pool: Any) -> dict[str, Any]:
     """Return decisions a second of everybody who plays a row."""
     problem, found = row.problem, {"what": row.what, "arms": row.problem.arms, "target": row.target}
-    for name, engine, runs in (("GPU", "gpu", row.runs), ("all cores", "compiled", row.cpu_runs)):
+    for name, engine, runs, way in (("GPU", "gpu", row.runs, None), ("all cores", "compiled", row.cpu_runs, pool)):
         tell(f"{row.what}, {problem.arms} arms: {name}")
-        found[name] = per_second(ours(problem, runs, engine), runs * problem.horizon, rounds if name == "GPU" else 1)
+        found[name] = per_second(ours(problem, runs, engine, way), runs * problem.horizon, rounds)
     if row.peer_runs:
         short = replace(problem, horizon=min(row.peer_horizon, problem.horizon))
         for name, enter in (("JAX", gpu_peers.in_jax), ("torch", gpu_peers.in_torch)):
@@ -202,7 +204,7 @@ def bars(data: dict[str, Any]) -> Figure:
     ax.set_xscale("log")
     ax.set_yticks(range(len(shown)), [f"{row['what']},\n{row['arms']:,} arms" for row in shown], fontsize=8)
     ax.set_xlabel("decisions and updates a second")
-    ax.legend(loc="lower right", fontsize=8)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(ENGINES), frameon=False)
     ax.grid(axis="x", alpha=0.3)
     return figure
 
@@ -224,8 +226,9 @@ def save(data: dict[str, Any], directory: Path) -> None:
 
 def main() -> None:
     asked = options("python -m benchmarks.gpu", __doc__.splitlines()[0])
-    before, rounds = load(), 1 if asked.quick else 3
-    found = [measured(row, rounds) for row in rows(quick=asked.quick)]
+    before, rounds = load(), 1 if asked.quick else 2
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        found = [measured(row, rounds, pool) for row in rows(quick=asked.quick)]
     many = [dense(side, 5 if asked.quick else 100) for side in ((36,) if asked.quick else (64, 128))]
     name, copied = device_name()
     data = {

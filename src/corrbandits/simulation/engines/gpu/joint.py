@@ -50,17 +50,18 @@ def shared_numbers(arms: int, rule: int, *, covariance: bool) -> int:
     4950
     """
     threads = threads_for(arms)
-    passed = threads // LANES * passed_by_warp(arms) if rule == PRINTED else 0
+    passed = threads // LANES * passed_by_warp(arms) if rule == PRINTED and not covariance else 0
     return covariance * arms * (arms - 1) // 2 + 5 * arms + TOLD + scratch_size(threads) + threads + passed
 
 
 @part
-def shared_by(n: int, S: Array, vectors: Array) -> Block:
+def shared_by(n: int, resident: bool, S: Array, vectors: Array) -> Block:
     """Return what the threads of a block share, laid out in its memory."""
     threads = cuda.blockDim.x
     scratch, eps = 5 * n + TOLD, 5 * n + TOLD + 4 * (threads // LANES)
     return Block(
         n,
+        resident,
         S,
         g=vectors[: 2 * n],
         inverse=vectors[2 * n : 4 * n],
@@ -220,7 +221,7 @@ def joint_kernel(rule: int, *, resident: bool, registers: int) -> Any:
         turn[0] = 0
         numbers = cuda.shared.array(0, float64)
         size = n * (n - 1) // 2 if resident else 0
-        b = shared_by(n, numbers[:size] if resident else kept.S[run], numbers[size:])
+        b = shared_by(n, resident, numbers[:size] if resident else kept.S[run], numbers[size:])
         begin(kept, steps.done, run, at, of_run)
         begin_run(b, problem, steps, kept, record, own, at)
         for t in range(steps.values.size):

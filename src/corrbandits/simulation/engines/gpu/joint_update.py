@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import cuda
 
 from corrbandits._core.checks import Array
@@ -21,6 +22,11 @@ MU0, D0, W0, H, MU, D, W = state.MU0, state.D0, state.W0, state.H, state.MU, sta
 FLOOR, INVERSE = state.FLOOR, state.INVERSE
 SURPRISE, PRECISION, VARIANCE, MEAN = state.SURPRISE, state.PRECISION, state.VARIANCE, state.MEAN
 WEIGHT, FLOOR_K, NOISE, NOW, LEFT = state.WEIGHT, state.FLOOR_K, state.NOISE, state.NOW, state.LEFT
+
+Four = tuple[float, float, float, float]
+
+ONE, TWO, THREE = (np.uint64(number) for number in (1, 2, 3))
+"""Places that are no negative numbers need not be looked at whether they count from the end."""
 
 TOLD = 4
 """How many numbers one thread tells the others."""
@@ -40,6 +46,7 @@ class Block(NamedTuple):
     """What the threads of a block share."""
 
     n: int
+    resident: bool  # whether S lies in shared memory
     S: Array
     g: Array  # twice, one after the other, so that i + a needs no modulus
     inverse: Array  # likewise
@@ -70,7 +77,9 @@ def settle(b: Block, own: Array, at: Any, of_run: Array, printed: bool) -> None:
         square = own[D] + carry(b, own[INVERSE], printed)
         cuda.syncthreads()
         if printed:
-            own[W] = math.sqrt(square + received(b))
+            square += behind(b) if b.resident else received(b)
+            own[W] = math.sqrt(square)
+            cuda.syncthreads()  # the next streak takes its row out of S
         own[MU0], own[D0], own[W0] = own[MU], own[D], own[W]
         at[ARM] = -1
 
@@ -85,27 +94,25 @@ def invert(own: Array) -> None:
 def carry(b: Block, inverse: float, printed: bool) -> float:
     """Subtract g g' from the covariance, each thread from that of its arm i with arms j = i + a.
 
-    Return the sum of S_ij^2 / S_jj over these j, if asked, and pass on S_ij^2 / S_ii to each: the thread of arm i hands
-    what there is for arm i + a to that of arm i - 1, which has another term for it next, and so down to the first of a
-    warp, which writes it.
+    Return the sum of S_ij^2 / S_jj over these j. If S is far away, S_ij^2 / S_ii is passed on to each, so that S need
+    not be read again: the thread of arm i hands what there is for arm i + a to that of arm i - 1, which has another
+    term for it next, and so down to the first of a warp, which writes it.
     """
     i, n, a, square, passing = cuda.threadIdx.x, b.n, 1, 0.0, 0.0
+    passes = printed and not b.resident
     while a + 3 <= (n - 1) // 2:
-        s, t, u, v = carry_four(b, i, a)
-        if printed:
-            square += ahead(b, i, a, s) + ahead(b, i, a + 1, t) + ahead(b, i, a + 2, u) + ahead(b, i, a + 3, v)
-            passing = pass_on(b, a, passing + s * s * inverse)
-            passing = pass_on(b, a + 1, passing + t * t * inverse)
-            passing = pass_on(b, a + 2, passing + u * u * inverse)
-            passing = pass_on(b, a + 3, passing + v * v * inverse)
+        four = carry_four(b, i, a)
+        square += ahead_four(b, i, a, four)
+        if passes:
+            passing = pass_four(b.passed, row_of(n) + a, passing, inverse, four)
         a += 4
     while a <= n // 2:
         s = carry_one(b, i, a)
-        if printed:
-            square += ahead(b, i, a, s)
-            passing = pass_on(b, a, passing + s * s * inverse)
+        square += s * s * b.inverse[min(i, n - 1) + a]
+        if passes:
+            passing = pass_on(b.passed, row_of(n) + a, passing + s * s * inverse)
         a += 1
-    if printed:
+    if passes:
         b.passed[row_of(n) + a + cuda.threadIdx.x % LANES] = passing
     return square
 
@@ -115,31 +122,48 @@ def carry_one(b: Block, i: int, a: int) -> float:
     """Subtract from one covariance and return it; 0 if this thread has none."""
     if i >= b.n or (2 * a == b.n and 2 * i >= b.n):
         return 0.0
-    here = (a - 1) * b.n + i
+    here = np.uint64((a - 1) * b.n + i)
     s = b.S[here] - b.g[i] * b.g[i + a]
     b.S[here] = s
     return float(s)
 
 
 @part
-def carry_four(b: Block, i: int, a: int) -> tuple[float, float, float, float]:
+def carry_four(b: Block, i: int, a: int) -> Four:
     """Subtract from four covariances: all are fetched before one is written, which hides how long that takes."""
     if i >= b.n:
         return 0.0, 0.0, 0.0, 0.0
-    n, here, j, g = b.n, (a - 1) * b.n + i, i + a, b.g[i]
-    s, t, u, v = b.S[here], b.S[here + n], b.S[here + 2 * n], b.S[here + 3 * n]
+    here, n, j, g = np.uint64((a - 1) * b.n + i), np.uint64(b.n), np.uint64(i + a), b.g[np.uint64(i)]
+    second, third, fourth = here + n, here + TWO * n, here + THREE * n
+    s, t, u, v = b.S[here], b.S[second], b.S[third], b.S[fourth]
     s -= g * b.g[j]
-    t -= g * b.g[j + 1]
-    u -= g * b.g[j + 2]
-    v -= g * b.g[j + 3]
-    b.S[here], b.S[here + n], b.S[here + 2 * n], b.S[here + 3 * n] = s, t, u, v
+    t -= g * b.g[j + ONE]
+    u -= g * b.g[j + TWO]
+    v -= g * b.g[j + THREE]
+    b.S[here], b.S[second], b.S[third], b.S[fourth] = s, t, u, v
     return s, t, u, v
 
 
 @part
-def ahead(b: Block, i: int, a: int, s: float) -> float:
-    """Return S_ij^2 / S_jj of an arm j = i + a."""
-    return s * s * b.inverse[min(i, b.n - 1) + a]
+def ahead_four(b: Block, i: int, a: int, four: Four) -> float:
+    """Return the sum of S_ij^2 / S_jj over four arms j = i + a."""
+    j, (s, t, u, v) = np.uint64(min(i, b.n - 1) + a), four
+    near = s * s * b.inverse[j] + t * t * b.inverse[j + ONE]
+    return near + (u * u * b.inverse[j + TWO] + v * v * b.inverse[j + THREE])
+
+
+@part
+def behind(b: Block) -> float:
+    """Return the sum of S_ij^2 / S_jj over arms j = i - a, read again."""
+    i, n, total = cuda.threadIdx.x, b.n, 0.0
+    if i < n:
+        for a in range(1, (n - 1) // 2 + 1):
+            s = b.S[np.uint64(a * (n - 1) - n + i + (n if a > i else 0))]
+            total += s * s * b.inverse[np.uint64(i - a + n)]
+        if 2 * i >= n and n % 2 == 0:
+            s = b.S[(n // 2 - 1) * n + i - n // 2]
+            total += s * s * b.inverse[i - n // 2]
+    return total
 
 
 @part
@@ -149,18 +173,22 @@ def row_of(n: int) -> int:
 
 
 @part
-def pass_on(b: Block, a: int, value: float) -> float:
-    """Write what the first thread of a warp has for the arm a ahead; return what the next has, nothing in the last."""
-    return pass_on_to(b.passed, row_of(b.n) + a, value)
+def pass_on(passed: Array, here: int, value: float) -> float:
+    """Write what the first thread of a warp has; return what the next has, nothing in the last."""
+    if cuda.threadIdx.x % LANES == 0:
+        passed[np.uint64(here)] = value
+    value = of_next_lane(value)
+    return 0.0 if cuda.threadIdx.x % LANES == LANES - 1 else value
 
 
 @part
-def pass_on_to(passed: Array, here: int, value: float) -> float:
-    """Write what the first thread of a warp has; return what the next has, nothing in the last."""
-    if cuda.threadIdx.x % LANES == 0:
-        passed[here] = value
-    value = of_next_lane(value)
-    return 0.0 if cuda.threadIdx.x % LANES == LANES - 1 else value
+def pass_four(passed: Array, here: int, passing: float, inverse: float, four: Four) -> float:
+    """Pass on S_ij^2 / S_ii to four arms j."""
+    s, t, u, v = four
+    passing = pass_on(passed, here, passing + s * s * inverse)
+    passing = pass_on(passed, here + 1, passing + t * t * inverse)
+    passing = pass_on(passed, here + 2, passing + u * u * inverse)
+    return float(pass_on(passed, here + 3, passing + v * v * inverse))
 
 
 @part

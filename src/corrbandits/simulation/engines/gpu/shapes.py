@@ -70,7 +70,7 @@ class Whole(Shape):
         passed = device.room(chunks * whole_carry.tiles_of(n) * whole_carry.passed_by_tile())
         own = device.room(1, state.KEPT_OWN, n)
         best = device.room(2, device.processors(), 2)
-        work = device.room(chunks, n), passed, best, device.zeros(1)
+        work = device.room(2, 2 * n), device.room(chunks, n), passed, best, device.zeros(1)
         return Kept(device.room(1, n * (n - 1) // 2), own, *_of_runs(1), *work)
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
@@ -103,7 +103,7 @@ class Apart(Shape):
 
 
 def _nothing() -> tuple[Any, ...]:
-    return device.room(1, 1), device.room(1), device.room(1, 1, 1), device.zeros(1)
+    return device.room(1, 1), device.room(1, 1), device.room(1), device.room(1, 1, 1), device.zeros(1)
 
 
 def _of_runs(runs: int) -> tuple[Any, Any]:

@@ -71,7 +71,8 @@ class Kept(NamedTuple):
     own: Array
     at: Integers
     of_run: Array
-    ahead: Array  # of a run on the whole device: `whole`
+    pairs: Array  # of a run on the whole device: `whole`
+    ahead: Array
     passed: Array
     best: Array
     met: Integers

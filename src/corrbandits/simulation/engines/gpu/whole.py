@@ -2,6 +2,7 @@
 
     name      shape                  meaning
     rows      (KEPT_OWN, N)          the vectors of `state.own`, as far as they are needed: MU0, D0, H, MU, D, W
+    pairs     (2, 2 N)               h and 1 / d, each twice, so that i + a needs no modulus
     ahead     (chunks, N)            sum of S_ij^2 / S_jj over the arms j = i + a of a chunk of a
     passed    (chunks, tiles, ...)   the same over arms behind, as each tile passes it on (`joint_update.carry`)
     best      (2, blocks, 2)         the largest index of each block, and its arm; two in turn
@@ -27,7 +28,7 @@ from corrbandits.simulation.engines.gpu.meeting import best_of_device, meet
 from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, note, reward_of, two_noises
 from corrbandits.simulation.engines.gpu.refusing import PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps, place
-from corrbandits.simulation.engines.gpu.whole_carry import INVERSE, carry, weigh
+from corrbandits.simulation.engines.gpu.whole_carry import carry, weigh
 
 ARM, LENGTH, INITIALISING, INITIALISATION = state.ARM, state.LENGTH, state.INITIALISING, state.INITIALISATION
 MU0, D0, H, MU, D, W = state.MU0, state.D0, state.H, state.MU, state.D, state.W
@@ -53,7 +54,14 @@ def start(kept: Kept, rows: Array, problem: Problem, k: int, at: Any, of_run: Ar
 
 
 @part
-def take(rows: Array, problem: Problem, at: Any, of_run: Array, k: int, reward: float) -> None:
+def publish(vector: Array, value: float, i: int) -> None:
+    """Write an entry of a vector that stands twice."""
+    vector[i] = value
+    vector[i + vector.size // 2] = value
+
+
+@part
+def take(kept: Kept, rows: Array, problem: Problem, at: Any, of_run: Array, k: int, reward: float) -> None:
     """Take a reward of the streak's arm k into means and variances (`joint_update.take`)."""
     at[LENGTH] += 1
     of_run[SURPRISE] += reward - of_run[MEAN]
@@ -66,9 +74,10 @@ def take(rows: Array, problem: Problem, at: Any, of_run: Array, k: int, reward: 
         rest = rows[D0, i] - c * h * h
         rows[MU, i], d = rows[MU0, i] + h * gain, rest if rest > 0.0 else 0.0
         if i == k:
-            rows[MU, i], d, rows[H, i] = of_run[MEAN] + variance * gain, s * (variance * c), -s
-        rows[D, i] = d
-        rows[INVERSE, i] = 1.0 / d if d > problem.floor[i] else 0.0
+            rows[MU, i], d, h = of_run[MEAN] + variance * gain, s * (variance * c), -s
+        rows[D, i], rows[H, i] = d, h
+        publish(kept.pairs[0], h, i)
+        publish(kept.pairs[1], 1.0 / d if d > problem.floor[i] else 0.0, i)
 
 
 @part
@@ -103,7 +112,7 @@ def settle(kept: Kept, rows: Array, at: Any, of_run: Array, printed: bool, meeti
     """End the streak, if there is one: carry it into S and, if asked, set every w."""
     if at[ARM] >= 0:
         meet(kept, meetings)
-        carry(kept, rows, of_run[PRECISION], printed)
+        carry(kept, rows.shape[1], of_run[PRECISION], printed)
         meet(kept, meetings)
         if printed:
             weigh(kept, rows, meetings)
@@ -124,7 +133,7 @@ def load(problem: Problem, kept: Kept, rows: Array, done: int, meetings: Any) ->
 
 @part
 def observe(
-    problem: Problem, steps: Steps, record: Record, rows: Array, t: int, k: int, at: Any, of_run: Array
+    problem: Problem, steps: Steps, kept: Kept, record: Record, rows: Array, t: int, k: int, at: Any, of_run: Array
 ) -> None:
     """Pull arm k, whose streak it is, and take in its reward."""
     number = steps.done + t
@@ -134,7 +143,7 @@ def observe(
     note(problem, steps, record, t, 0, k, reward, at, of_run, cuda.grid(1) == 0)
     if cuda.grid(1) == 0:
         record.counts[k, 0] += 1
-    take(rows, problem, at, of_run, k, reward)
+    take(kept, rows, problem, at, of_run, k, reward)
 
 
 @part
@@ -171,7 +180,7 @@ def whole_kernel(rule: int, *, registers: int) -> Any:
                 settle(kept, rows, at, of_run, False, meetings)
                 start(kept, rows, problem, k, at, of_run)
                 meet(kept, meetings)
-            observe(problem, steps, record, rows, t, k, at, of_run)
+            observe(problem, steps, kept, record, rows, t, k, at, of_run)
         finish(kept, rows, at, of_run, meetings)
 
     return kernel(play, registers)

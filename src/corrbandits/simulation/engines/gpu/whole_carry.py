@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numba import cuda
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import SIMULATED, part
-from corrbandits.simulation.engines.gpu.joint_update import pass_on_to
+from corrbandits.simulation.engines.gpu.joint_update import ONE, THREE, TWO, Four, pass_four, pass_on
 from corrbandits.simulation.engines.gpu.lanes import LANES
 from corrbandits.simulation.engines.gpu.meeting import meet
 from corrbandits.simulation.engines.gpu.state import Kept
@@ -22,11 +23,7 @@ from corrbandits.simulation.engines.gpu.state import Kept
 CHUNK = 9 if SIMULATED else 256
 """How many distances of arms a warp takes at once."""
 
-H, D, W = state.H, state.D, state.W
-INVERSE = state.X
-"""The row of 1 / d, where the other kernels have what is not needed here."""
-
-Four = tuple[float, float, float, float]
+D, W = state.D, state.W
 
 
 def tiles_of(arms: int) -> int:
@@ -51,26 +48,27 @@ def chunks_tiles(n: int) -> int:
 
 
 @part
-def carry_tile(kept: Kept, rows: Array, tile: int, chunk: int, c: float, printed: bool) -> None:
+def carry_tile(kept: Kept, n: int, tile: int, chunk: int, c: float, printed: bool) -> None:
     """Subtract c h h' from the covariances of a tile; write what it adds to w^2, if asked (`joint_update.carry`)."""
-    n, first = rows.shape[1], chunk * CHUNK
-    i, a, square, passing = tile * LANES + cuda.threadIdx.x % LANES, first + 1, 0.0, 0.0
-    last, here = min(first + CHUNK, n // 2), (chunk * chunks_tiles(n) + tile) * (CHUNK + 1 + LANES) - first
-    h, inverse = (c * rows[H, i], rows[INVERSE, i]) if i < n else (0.0, 0.0)
+    i, a, square, passing = tile * LANES + cuda.threadIdx.x % LANES, chunk * CHUNK + 1, 0.0, 0.0
+    last = min((chunk + 1) * CHUNK, n // 2)
+    here = (chunk * chunks_tiles(n) + tile) * (CHUNK + 1 + LANES) - chunk * CHUNK
+    own = min(i, n - 1)
+    h, inverse = c * kept.pairs[0, own], kept.pairs[1, own]
     while a + 7 <= min(last, (n - 1) // 2):
         near, far = fetch_four(kept.S, n, i, a), fetch_four(kept.S, n, i, a + 4)
-        for_four = carry_four(kept.S, rows, i, a, h, near)
-        for_more = carry_four(kept.S, rows, i, a + 4, h, far)
+        near = carry_four(kept, n, i, a, h, near)
+        far = carry_four(kept, n, i, a + 4, h, far)
         if printed:
-            square += ahead_four(rows, i, a, for_four) + ahead_four(rows, i, a + 4, for_more)
-            passing = pass_four(kept.passed, here + a, passing, inverse, for_four)
-            passing = pass_four(kept.passed, here + a + 4, passing, inverse, for_more)
+            square += ahead_four(kept.pairs, own + a, near) + ahead_four(kept.pairs, own + a + 4, far)
+            passing = pass_four(kept.passed, here + a, passing, inverse, near)
+            passing = pass_four(kept.passed, here + a + 4, passing, inverse, far)
         a += 8
     while a <= last:
-        s = carry_one(kept.S, rows, i, a, h)
+        s = carry_one(kept, n, i, a, h)
         if printed:
-            square += ahead(rows, i, a, s)
-            passing = pass_on_to(kept.passed, here + a, passing + s * s * inverse)
+            square += s * s * kept.pairs[1, own + a]
+            passing = pass_on(kept.passed, here + a, passing + s * s * inverse)
         a += 1
     if printed:
         kept.passed[here + a + cuda.threadIdx.x % LANES] = passing
@@ -79,26 +77,12 @@ def carry_tile(kept: Kept, rows: Array, tile: int, chunk: int, c: float, printed
 
 
 @part
-def other(i: int, a: int, n: int) -> int:
-    """Return the arm a ahead of arm i; some arm if there is no arm i."""
-    j = min(i, n - 1) + a
-    return j if j < n else j - n
-
-
-@part
-def ahead(rows: Array, i: int, a: int, s: float) -> float:
-    """Return S_ij^2 / S_jj of an arm j = i + a."""
-    return s * s * rows[INVERSE, other(i, a, rows.shape[1])]
-
-
-@part
-def carry_one(S: Array, rows: Array, i: int, a: int, h: float) -> float:
+def carry_one(kept: Kept, n: int, i: int, a: int, h: float) -> float:
     """Subtract from one covariance and return it; 0 if this thread has none."""
-    n = rows.shape[1]
     if i >= n or (2 * a == n and 2 * i >= n):
         return 0.0
-    s = S[0, (a - 1) * n + i] - h * rows[H, other(i, a, n)]
-    S[0, (a - 1) * n + i] = s
+    s = kept.S[0, (a - 1) * n + i] - h * kept.pairs[0, i + a]
+    kept.S[0, (a - 1) * n + i] = s
     return float(s)
 
 
@@ -107,48 +91,39 @@ def fetch_four(S: Array, n: int, i: int, a: int) -> Four:
     """Return four covariances: eight are fetched before one is written, which hides how long that takes."""
     if i >= n:
         return 0.0, 0.0, 0.0, 0.0
-    here = (a - 1) * n + i
-    return S[0, here], S[0, here + n], S[0, here + 2 * n], S[0, here + 3 * n]
+    here, step = np.uint64((a - 1) * n + i), np.uint64(n)
+    return S[0, here], S[0, here + step], S[0, here + TWO * step], S[0, here + THREE * step]
 
 
 @part
-def carry_four(S: Array, rows: Array, i: int, a: int, h: float, four: Four) -> Four:
+def carry_four(kept: Kept, n: int, i: int, a: int, h: float, four: Four) -> Four:
     """Subtract from four covariances that were fetched."""
-    n, (s, t, u, v) = rows.shape[1], four
+    s, t, u, v = four
     if i < n:
-        here = (a - 1) * n + i
-        s -= h * rows[H, other(i, a, n)]
-        t -= h * rows[H, other(i, a + 1, n)]
-        u -= h * rows[H, other(i, a + 2, n)]
-        v -= h * rows[H, other(i, a + 3, n)]
-        S[0, here], S[0, here + n], S[0, here + 2 * n], S[0, here + 3 * n] = s, t, u, v
+        here, step, j = np.uint64((a - 1) * n + i), np.uint64(n), np.uint64(i + a)
+        s -= h * kept.pairs[0, j]
+        t -= h * kept.pairs[0, j + ONE]
+        u -= h * kept.pairs[0, j + TWO]
+        v -= h * kept.pairs[0, j + THREE]
+        kept.S[0, here], kept.S[0, here + step] = s, t
+        kept.S[0, here + TWO * step], kept.S[0, here + THREE * step] = u, v
     return s, t, u, v
 
 
 @part
-def ahead_four(rows: Array, i: int, a: int, four: Four) -> float:
-    """Return the sum of S_ij^2 / S_jj over four arms j."""
-    s, t, u, v = four
-    return ahead(rows, i, a, s) + ahead(rows, i, a + 1, t) + (ahead(rows, i, a + 2, u) + ahead(rows, i, a + 3, v))
+def ahead_four(pairs: Array, j: int, four: Four) -> float:
+    """Return the sum of S_ij^2 / S_jj over four arms from j on."""
+    first, (s, t, u, v) = np.uint64(j), four
+    near = s * s * pairs[1, first] + t * t * pairs[1, first + ONE]
+    return near + (u * u * pairs[1, first + TWO] + v * v * pairs[1, first + THREE])
 
 
 @part
-def pass_four(passed: Array, here: int, passing: float, inverse: float, four: Four) -> float:
-    """Pass on S_ij^2 / S_ii to four arms j."""
-    s, t, u, v = four
-    passing = pass_on_to(passed, here, passing + s * s * inverse)
-    passing = pass_on_to(passed, here + 1, passing + t * t * inverse)
-    passing = pass_on_to(passed, here + 2, passing + u * u * inverse)
-    return float(pass_on_to(passed, here + 3, passing + v * v * inverse))
-
-
-@part
-def carry(kept: Kept, rows: Array, c: float, printed: bool) -> None:
+def carry(kept: Kept, n: int, c: float, printed: bool) -> None:
     """Carry the streak into S, a tile a warp."""
-    tiles = chunks_tiles(rows.shape[1])
-    chunks = (rows.shape[1] // 2 + CHUNK - 1) // CHUNK
+    tiles, chunks = chunks_tiles(n), (n // 2 + CHUNK - 1) // CHUNK
     for work in range(cuda.grid(1) // LANES, tiles * chunks, cuda.gridsize(1) // LANES):
-        carry_tile(kept, rows, work % tiles, work // tiles, c, printed)
+        carry_tile(kept, n, work % tiles, work // tiles, c, printed)
 
 
 @part

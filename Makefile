@@ -13,17 +13,21 @@ export PYTHONDONTWRITEBYTECODE =
 COMPILE = $(BIN)/uv pip compile -q --upgrade --universal --generate-hashes --no-header --python-version 3.11 \
 	--fork-strategy fewest
 
-.PHONY: help reproduce test check docs refresh dist bench lock clean
+.PHONY: help reproduce test test-gpu check docs refresh dist bench bench-gpu lock clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 reproduce: $(READY)  ## the paper's two figures and the table of their claims, in reproduction/
 	@$(BIN)/corrbandits reproduce --out reproduction
 
 test: $(READY)  ## every test
 	@$(BIN)/python -m pytest -q -rs -n 2 --dist worksteal
+
+test-gpu: $(READY)  ## the tests of the engine on a device, on this machine's
+	@$(BIN)/uv pip install -q --python $(BIN)/python 'numba-cuda[cu13]'
+	@NUMBA_ENABLE_CUDASIM=0 $(BIN)/python -m pytest -q -rs tests/simulation/engines/test_gpu.py
 
 check: $(READY)  ## style, types, layers
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -51,6 +55,10 @@ bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BIN)/python -m benchmarks.company $(filter-out --without-scale --again,$(BENCH))
 	@$(BIN)/python -m benchmarks.moving $(filter-out --without-scale --again --quick,$(BENCH))
 	@$(BIN)/python -m benchmarks.page $(filter-out --without-scale --again,$(BENCH))
+
+bench-gpu: $(BENCH_READY)  ## many runs on this machine's device beside its cores, JAX and torch: docs/gpu
+	@$(BIN)/uv pip install -q --python $(BENCH_BIN)/python 'numba-cuda[cu13]' 'jax[cuda13]'
+	@$(BENCH_BIN)/python -m benchmarks.gpu $(BENCH)
 
 lock: $(READY)  ## the lock files anew from pyproject.toml
 	@$(COMPILE) --group lock -o requirements-uv.lock

@@ -1,4 +1,12 @@
-"""Databases for the tests that ask for one; slow tests first; and interrupts, which tests send to their children."""
+"""Databases for the tests that ask for one; slow tests first; interrupts, which tests send to their children.
+
+Kernels are played by numba's simulator unless the environment says otherwise (`make test-gpu`); numba reads it when it
+is imported, so it is set before anything else.
+"""
+
+import os
+
+os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
 
 import gc
 import signal

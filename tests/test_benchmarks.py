@@ -6,7 +6,21 @@ import shutil
 
 import numpy as np
 import pytest
-from benchmarks import change, company, loops, moving, peers, problems, report, service, studies, timing, untold
+from benchmarks import (
+    change,
+    company,
+    gpu,
+    gpu_peers,
+    loops,
+    moving,
+    peers,
+    problems,
+    report,
+    service,
+    studies,
+    timing,
+    untold,
+)
 
 import corrbandits as cb
 from tests.support import ROOT
@@ -171,3 +185,24 @@ def test_the_players_on_moving_are_played_on_the_same_problems():
     surface = cb.landscapes.draw(kernel, moving.WHERE, noise_variance=noise, seed=moving.FIRST_SEED)
     trace = cb.simulate({"UCL": (cb.UCL(), prior)}, surface, 30, seed=0, moves=moves)
     assert found["itself"][0] == trace.total_cost.values[0, 0, -1]
+
+
+def test_the_page_on_devices_shows_what_was_measured():
+    data, page = gpu.kept(), (ROOT / "docs" / gpu.PAGE).read_text(encoding="utf-8")
+    assert report.marked(page, gpu.MARK, gpu.table(data)) == page
+    assert len(gpu.bars(data).axes[0].patches) == sum(
+        bool(row.get(name)) for row in data["rows"] for name in gpu.ENGINES
+    )
+
+
+@pytest.mark.parametrize("make", [gpu_peers.in_jax, lambda problem: gpu_peers.in_torch(problem, "cpu")])
+@pytest.mark.parametrize("kind", ["printed", "plain", "independent"])
+def test_batches_of_other_libraries_choose_the_arms_that_simulate_chooses(make, kind):
+    problem = problems.independent(5, 40, cb.UCL())
+    if kind != "independent":
+        problem = problems.correlated(4, 5, 40, factor=kind == "printed")
+    try:
+        play = make(problem)
+    except ImportError as missing:
+        pytest.skip(f"{missing.name} is for benchmarks: it is in requirements-bench.lock")
+    np.testing.assert_array_equal(play(2, np.stack([problem.eps(0), problem.eps(1)])), problem.play(2))

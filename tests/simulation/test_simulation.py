@@ -202,7 +202,7 @@ def test_what_is_not_a_trace_is_refused_in_words(tmp_path):
         ({"seed": -1}, ValueError, "seed must be at least 0"),
         ({"seed": None}, TypeError, "seed must be a whole number"),
         ({"threads": 0}, ValueError, "threads must be at least 1"),
-        ({"engine": "gpu"}, ValueError, "engine must be auto, compiled or reference"),
+        ({"engine": "steam"}, ValueError, "engine must be auto, gpu, gpu-same-noise, compiled or reference"),
         ({"policies": {}}, TypeError, "dictionary of name"),
         ({"policies": {"a": UCL()}}, TypeError, r"'a' must be a pair \(policy, belief\)"),
         ({"policies": {"a": (FLAT, UCL())}}, TypeError, r"got <Independent belief on 9 arms.*, no Policy"),

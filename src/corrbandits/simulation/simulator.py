@@ -45,7 +45,9 @@ def simulate(
 ) -> Trace:
     """Return the trace of `runs` runs of each policy, each starting from its own belief.
 
-    `engine` is "compiled", "reference", or "auto": for each policy the first of these that can play it.
+    `engine` is "compiled", "reference", "gpu" (on an NVIDIA device), "gpu-same-noise", or "auto": for each policy the
+    device where there is one and the work is large, else the first of the others that can play it. The device draws
+    random numbers of its own; "gpu-same-noise" takes those of the others, to compare.
     `record="summary"` keeps the regret at chosen `times` (by default some two hundred, evenly spread in log t) and the
     counts, not every decision, in memory that does not grow with the horizon. `progress` shows a bar with the time
     left; by default when the work is long and a person watches. `moves` says what it costs to go from arm to arm: then

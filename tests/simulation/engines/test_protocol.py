@@ -8,85 +8,13 @@ from corrbandits import simulate
 from corrbandits.policies import RULES
 from corrbandits.simulation.engines import ENGINES, Engine, Runs, engine_for
 from corrbandits.simulation.engines.compiled.loops import LOOPS
-from tests.support.rules import rule_called
-
-WHERE = cb.landscapes.grid(2, 3)
-BANDITS = {
-    "gaussian": cb.GaussianBandit(np.linspace(0, 2, 6), 1.0),
-    "heavy tails": cb.StudentBandit(np.linspace(0, 2, 6), 1.0),
-    "binary": cb.BernoulliBandit(np.full(6, 0.4)),
-}
-BELIEFS = {
-    "flat": cb.Independent(noise_variance=1.0, arms=6),
-    "joint": cb.Correlated(kernel=4 * cb.Exponential(2.0), coordinates=WHERE, noise_variance=1.0),
-}
-POLICIES = {name: rule_called(name, horizon=90) for name in RULES}
-TIMES = np.array([1, 7, 40, 90])
+from tests.support.engines import BANDITS, BELIEFS, EngineContract, runs_of
 
 
-def runs_of(policy="UCL", belief="flat", bandit="gaussian", first=0, last=4, times=None):
-    return Runs(POLICIES[policy], BELIEFS[belief], BANDITS[bandit], 90, 3, first, last, times)
-
-
-def played(engine, runs):
-    """What an engine records of some runs, and how many steps it said it made."""
-    recorded, steps = runs.room(), []
-    engine.play(runs, recorded, steps.append)
-    return recorded, sum(steps)
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request):
-    return ENGINES[request.param]
-
-
-class TestEveryEngine:
-    def test_is_known_by_its_name_and_says_what_it_can_play(self, engine):
-        assert ENGINES[engine.name] is engine
-        assert isinstance(engine, Engine)
-        assert engine.refuses(runs_of()) == ""
-
-    @pytest.mark.parametrize("belief", BELIEFS)
-    @pytest.mark.parametrize("bandit", BANDITS)
-    def test_records_in_full_and_in_summary_what_is_consistent(self, engine, belief, bandit):
-        full, steps = played(engine, runs_of("Thompson", belief, bandit))
-        brief, _ = played(engine, runs_of("Thompson", belief, bandit, times=TIMES))
-        assert steps == 4 * 90
-        assert set(full) == {"arms", "rewards", "counts", "initialisation"}
-        assert set(brief) == {"regret", "counts", "initialisation"}
-        for row in range(4):
-            np.testing.assert_array_equal(full["counts"][row], np.bincount(full["arms"][row], minlength=6))
-        regret = np.cumsum(BANDITS[bandit].gaps[full["arms"]], axis=1)
-        np.testing.assert_array_equal(brief["regret"], regret[:, TIMES - 1])
-        for name in ("counts", "initialisation"):
-            np.testing.assert_array_equal(brief[name], full[name])
-
-    @pytest.mark.parametrize("policy", ["UCL", "Thompson", "EpsilonGreedy"])
-    def test_plays_a_run_alike_whatever_batch_it_is_in(self, engine, policy):
-        whole, _ = played(engine, runs_of(policy, "joint"))
-        for first, last in ((0, 1), (1, 4)):
-            some, steps = played(engine, runs_of(policy, "joint", first=first, last=last))
-            assert steps == 90 * (last - first)
-            for name, array in some.items():
-                np.testing.assert_array_equal(array, whole[name][first:last])
-
-    def test_stops_when_the_callback_raises(self, engine):
-        def stop(steps):
-            raise InterruptedError
-
-        with pytest.raises(InterruptedError):
-            engine.play(runs_of(), runs_of().room(), stop)
-
-    @pytest.mark.parametrize("runs", [1, 511, 513, 10**6])
-    def test_wants_batches_of_at_least_one_run(self, engine, runs):
-        assert 1 <= engine.batch_size(runs_of(last=runs)) <= runs
-
-    def test_is_named_in_checkpoints_and_in_the_message_about_a_wrong_name(self, engine, tmp_path):
-        players = {"a": (cb.UCL(), BELIEFS["flat"])}
-        simulate(players, BANDITS["gaussian"], 5, engine=engine.name, checkpoint=tmp_path)
-        assert f'"engine of \'a\'": "{engine.name}"' in (tmp_path / "simulation.json").read_text()
-        with pytest.raises(ValueError, match=rf"engine must be auto, .*{engine.name}.*got 'steam'\."):
-            simulate(players, BANDITS["gaussian"], 5, engine="steam")
+class TestEveryEngine(EngineContract):
+    @pytest.fixture(params=["compiled", "reference"])
+    def engine(self, request):
+        return ENGINES[request.param]
 
 
 def test_the_last_engine_plays_whatever_the_others_refuse():
@@ -178,7 +106,7 @@ def test_an_engine_that_plays_all_runs_of_a_batch_at_once_fits(tmp_path, record,
     assert len(list(tmp_path.glob("1-*"))) == 400  # the compiled engine wants batches of 3
     with pytest.raises(ValueError, match="the abreast engine cannot play this because it is for Greedy"):
         simulate(players, **ask, engine="abreast")
-    with pytest.raises(ValueError, match="engine must be auto, abreast, compiled or reference"):
+    with pytest.raises(ValueError, match="engine must be auto, abreast, gpu, gpu-same-noise, compiled or reference"):
         simulate(players, **ask, engine="steam")
 
 

@@ -6,10 +6,11 @@ An engine is a subclass of `Engine` in a file of its own, and a line in `ENGINES
 from __future__ import annotations
 
 from corrbandits.simulation.engines.compiled import Compiled
+from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, chosen, generators
 from corrbandits.simulation.engines.reference import Reference
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Compiled(), Reference())}
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Gpu(), GpuSameNoise(), Compiled(), Reference())}
 """Every engine by name, in the order in which engine="auto" tries them; the last plays anything."""
 
 
@@ -21,7 +22,8 @@ def engine_for(runs: Runs, name: str = "auto") -> Engine:
     >>> engine_for(runs).name, ENGINES["compiled"].refuses(runs)
     ('reference', 'the belief is a Beta')
     """
-    return chosen(ENGINES, runs, name)
+    paying = {one: engine for one, engine in ENGINES.items() if name != "auto" or engine.pays(runs)}
+    return chosen(paying, runs, name)
 
 
 __all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "chosen", "engine_for", "generators"]

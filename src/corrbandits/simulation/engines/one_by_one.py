@@ -54,6 +54,14 @@ class OneByOne(Engine):
                 into["initialisation"][row] = run.initialisation
 
 
+def refuse_beyond(*arrays: Array) -> None:
+    """Refuse means or sums of rewards beyond the doubles, as a belief does."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise OverflowError(
+            "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
+        )
+
+
 def _in_full(runs: Runs, run: Run, rng: np.random.Generator, into: Recorded, advanced: Advanced) -> None:
     """Play a run and record every decision."""
     for first, last in _blocks(runs.horizon, run.block):

@@ -120,6 +120,10 @@ class Engine(ABC):
         `len(runs) * runs.horizon`; what it raises must be passed on at once.
         """
 
+    def pays(self, runs: Runs) -> bool:
+        """Return whether engine="auto" may take it for these runs, if it can play them; by default it may."""
+        return True
+
     def batch_size(self, runs: Runs) -> int:
         """Return how many of these runs it wants to play at a time: a checkpoint loses at most so many."""
         return -(-len(runs) // MOST_BATCHES)

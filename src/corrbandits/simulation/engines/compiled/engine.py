@@ -18,7 +18,7 @@ from corrbandits.belief import Correlated, Discounted, Drifting, GaussianBelief,
 from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment
 from corrbandits.policies import Policy, Wrapper
 from corrbandits.simulation.engines.compiled.refusing import refusal
-from corrbandits.simulation.engines.one_by_one import OneByOne, Run
+from corrbandits.simulation.engines.one_by_one import OneByOne, Run, refuse_beyond
 from corrbandits.simulation.engines.protocol import Runs
 
 NUMBERS = 20_000_000
@@ -110,10 +110,7 @@ class CompiledRun(Run):
 
     def finish(self) -> None:
         """Refuse means or sums of rewards beyond the doubles, as a belief does."""
-        if not (np.isfinite(self._state.mu).all() and np.isfinite(self._sums).all()):
-            raise OverflowError(
-                "rewards, their sums or means exceed what a double can hold; measure them in a larger unit."
-            )
+        refuse_beyond(self._state.mu, self._sums)
 
 
 def means_of(environment: Environment, done: int, until: int) -> tuple[Array, int]:

@@ -1,0 +1,48 @@
+"""How kernels and their parts are compiled: for a device, or not at all, for numba's simulator.
+
+    part       a function that asks for its thread or waits for the others: of kernels alone
+    pure       arithmetic, the same for any processor
+    of_cpu     a part of the compiled engine, for a kernel
+
+The simulator (NUMBA_ENABLE_CUDASIM=1) plays kernels as Python functions, a Python thread for each of a block's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import cuda
+
+from corrbandits.simulation.engines.compiled import cache
+from corrbandits.simulation.engines.gpu.device import simulated
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+SIMULATED = simulated()
+
+if not SIMULATED:
+    from numba.cuda.core import config as of_devices
+
+    of_devices.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few runs are worth no warning
+
+
+def kernel(function: Callable[..., Any], registers: int) -> Any:
+    """Return a kernel whose threads have at most so many registers."""
+    return cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers)(function)
+
+
+def part(function: _F) -> _F:
+    """Make a function a part of the kernels that call it."""
+    result: _F = cuda.jit(device=True)(function) if SIMULATED else cuda.jit(device=True, forceinline=True)(function)
+    return result
+
+
+def pure(function: _F) -> _F:
+    """Make a function that touches nothing but its arguments a part of kernels and of compiled functions."""
+    return function if SIMULATED else cache.part(function)
+
+
+def of_cpu(compiled: _F) -> _F:
+    """Return a part of the compiled engine as a part of kernels."""
+    return compiled.py_func if SIMULATED else compiled  # type: ignore[attr-defined]

@@ -1,0 +1,137 @@
+"""The device: whether there is one, how much it holds, and how kernels are launched on it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+INSTALL = "Install what it needs: pip install 'corrbandits[gpu]'"
+
+RESERVED = 0.1
+"""The share of the device's memory that is left to others."""
+
+
+@cache
+def missing() -> str:
+    """Return why there is no device to play on, as the rest of a sentence after "because", or ""."""
+    try:
+        import numba_cuda  # noqa: F401  the part of numba that knows devices; numba's own is older
+        from numba import cuda
+    except ImportError:
+        return f"numba-cuda is not installed. {INSTALL}"
+    return "" if simulated() else _without_device(cuda)
+
+
+def _without_device(cuda: Any) -> str:
+    """Return why numba-cuda finds no device that it can use, or ""."""
+    from numba.cuda.cudadrv.error import CudaSupportError
+
+    try:
+        found = len(cuda.gpus)
+        if found:
+            cuda.current_context()
+    except CudaSupportError as error:
+        return f"its driver is not there or does not match: {str(error).splitlines()[-1].strip()}"
+    except Exception as error:
+        return f"the device cannot be used: {type(error).__name__}: {error}"
+    return "" if found else "there is no NVIDIA device here"
+
+
+def simulated() -> bool:
+    """Return whether kernels are played by numba's simulator, which is for tests."""
+    from numba import config
+
+    return bool(getattr(config, "ENABLE_CUDASIM", False))
+
+
+@cache
+def shared_limit() -> int:
+    """Return how many bytes a block may share."""
+    if simulated():
+        return 232_448
+    from numba import cuda
+
+    return int(cuda.get_current_device().MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+
+
+@cache
+def processors() -> int:
+    """Return how many multiprocessors there are; the simulator has one, and so many blocks at once."""
+    if simulated():
+        return 1
+    from numba import cuda
+
+    return int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+
+
+def free_memory() -> int:
+    """Return how many bytes of the device's memory may be taken."""
+    if simulated():
+        return 1 << 34
+    from numba import cuda
+
+    free, _ = cuda.current_context().get_memory_info()
+    return int(free * (1 - RESERVED))
+
+
+def uploaded(arrays: Any) -> Any:
+    """Return a tuple of arrays and numbers with every array on the device; the simulator takes them as they are."""
+    if simulated():
+        return arrays
+    from numba import cuda
+
+    there = (cuda.to_device(np.ascontiguousarray(one)) if isinstance(one, np.ndarray) else one for one in arrays)
+    return type(arrays)(*there)
+
+
+def room(*shape: int, of: Any = np.float64) -> Any:
+    """Return an array on the device, not yet written; zeros in the simulator."""
+    if simulated():
+        return np.zeros(shape, dtype=of)
+    from numba import cuda
+
+    return cuda.device_array(shape, dtype=of)
+
+
+def zeros(*shape: int) -> Any:
+    """Return an array of whole numbers on the device, all 0."""
+    if simulated():
+        return room(*shape, of=np.int64)
+    from numba import cuda
+
+    return cuda.to_device(np.zeros(shape, dtype=np.int64))
+
+
+def fetched(array: Any) -> Any:
+    """Return an array of the device as one of NumPy's, once what was launched has ended."""
+    return array if isinstance(array, np.ndarray) else array.copy_to_host()
+
+
+def launch(kernel: Any, blocks: int, threads: int, shared: int, arguments: tuple[Any, ...]) -> None:
+    """Launch a kernel whose blocks share so many bytes, and wait for it."""
+    if simulated():
+        kernel[blocks, threads, 0, shared](*arguments)
+        return
+    from numba import cuda
+
+    configured = kernel.specialize(*arguments)
+    allow(configured, shared)
+    configured[blocks, threads, 0, shared](*arguments)
+    cuda.synchronize()
+
+
+def allow(kernel: Any, shared: int) -> None:
+    """Let the blocks of a kernel share more than the 48 kB that need no leave.
+
+    numba-cuda has no public way to do so (its issue 94): this is what its own carveout does, with another attribute.
+    """
+    from cuda.bindings import driver
+
+    (overload,) = kernel.overloads.values()
+    function = overload._codelibrary.get_cufunc()
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    (status,) = driver.cuKernelSetAttribute(attribute, shared, function.handle, function.device.id)
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise MemoryError(f"a block must share {shared:,} bytes, but the device refuses: {status.name}.")

@@ -1,0 +1,140 @@
+"""The runs of a batch on the device: what is uploaded, what is kept there between launches, what comes back."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from corrbandits._core.checks import Array
+from corrbandits.belief import Correlated, GaussianBelief
+from corrbandits.environments import BernoulliBandit
+from corrbandits.policies.gittins.table import TABLE_ENDS, table
+from corrbandits.simulation.engines.compiled.engine import schedule
+from corrbandits.simulation.engines.compiled.state import FLOOR, ranked
+from corrbandits.simulation.engines.gpu import device, state
+from corrbandits.simulation.engines.gpu.counted import key_of
+from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, MOST_JOINT, PRINTED, rule_of
+from corrbandits.simulation.engines.gpu.shapes import shape_of
+from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps, bare, halved
+from corrbandits.simulation.engines.one_by_one import refuse_beyond
+from corrbandits.simulation.engines.protocol import Recorded, Runs
+
+MOST_RECORDED = 1 << 28
+"""A launch writes at most so many bytes of decisions, or reads so many of noise that is given."""
+
+
+def prior_of(belief: GaussianBelief, *, printed: bool) -> Array:
+    """Return the vectors of `state.own` at the start of every run, one per row.
+
+    >>> from corrbandits import Independent
+    >>> prior_of(Independent(mean=[1.0, 2.0], variance=4.0, noise_variance=1.0), printed=False)[state.W]
+    array([2., 2.])
+    """
+    rows = np.zeros((state.KEPT_OWN, belief.arms))
+    rows[state.MU0] = rows[state.MU] = belief.mean
+    rows[state.D0] = rows[state.D] = belief.covariance.diagonal() if isinstance(belief, Correlated) else belief.variance
+    rows[state.W] = belief.deviation
+    if printed:
+        rows[state.W] *= belief.spread()
+    rows[state.W0] = rows[state.W]
+    return rows
+
+
+def problem_of(runs: Runs, rule: int) -> Problem:
+    """Return what is the same in all runs."""
+    policy, belief, environment = runs.policy, runs.belief, runs.environment
+    assert isinstance(belief, GaussianBelief)
+    known, key = table(), key_of(runs.seed)
+    return Problem(
+        means=environment.means,
+        deviations=np.sqrt(environment.noise_variance),
+        gaps=environment.gaps,
+        binary=int(isinstance(environment, BernoulliBandit)),
+        noise=belief.noise_variance,
+        thresholds=np.full(belief.arms, policy.threshold(belief)),
+        prior=prior_of(belief, printed=rule == PRINTED),
+        floor=FLOOR * belief.variance,
+        S=halved(belief.covariance) if isinstance(belief, Correlated) else bare(),
+        rank=ranked(belief).rank,
+        log_n=known.log_n if rule == INDICES else bare(1),
+        g=known.g if rule == INDICES else bare(1, 1),
+        root=belief.prior_root().T if isinstance(belief, Correlated) and rule == DRAWS else bare(1, 1),
+        seen=belief.counts.astype(np.float64),
+        key0=key[0],
+        key1=key[1],
+        first=runs.first,
+    )
+
+
+def values_of(runs: Runs, rule: int, done: int, until: int) -> Array:
+    """Return the rule's schedule at times `done` + 1 to `until`; of Gittins, where log m stands in its lattice."""
+    values = schedule(runs.policy, runs.belief.arms, runs.horizon, done, until)
+    if rule != INDICES:
+        return values
+    log_m = table().log_m
+    return np.interp(np.log(np.clip(values, 1, TABLE_ENDS)), log_m, np.arange(log_m.size))
+
+
+def most_at_once(runs: Runs) -> int:
+    """Return how many runs the device holds at once; refuse where it holds none."""
+    n, free = runs.belief.arms, device.free_memory() - 4 * MOST_RECORDED
+    each = 8 * ((n * (n - 1) // 2 if isinstance(runs.belief, Correlated) else 0) + (state.KEPT_OWN + 2) * n + 64)
+    if runs.times is not None:
+        each += 8 * runs.times.size
+    if free < each:
+        raise MemoryError(
+            f"a run of {n:,} arms takes {each / 1e9:.2g} GB on the device, but {max(free, 0) / 1e9:.2g} GB are free "
+            "there. Close what else uses it, take fewer arms, or engine='compiled'."
+        )
+    return min(len(runs), free // each) if n <= MOST_JOINT or not isinstance(runs.belief, Correlated) else 1
+
+
+@final
+class Game:
+    """Runs on the device."""
+
+    def __init__(self, runs: Runs, *, same_noise: bool) -> None:
+        n, many = runs.belief.arms, len(runs)
+        self._runs, self._rule = runs, rule_of(runs.policy, runs.belief)
+        self._problem = device.uploaded(problem_of(runs, self._rule))
+        self._times = bare(of=np.int64) if runs.times is None else runs.times
+        self._generators = [*runs.generators()] if same_noise else []
+        self._shape = shape_of(runs, self._rule)
+        self._kept = self._shape.kept(many)
+        self._regret = device.room(self._times.size, many)
+        self._counts = device.zeros(n, many)
+        per_step = 8 * many * same_noise + 12 * many * (runs.times is None)
+        self.most_steps = max(1, MOST_RECORDED // per_step) if per_step else runs.horizon
+        self._draws = self._given_draws() if same_noise and self._rule == DRAWS else bare(0, 0)
+
+    def advance(self, done: int, until: int, into: Recorded) -> None:
+        """Make the decisions after the first `done`, up to number `until`; write those that are recorded in full."""
+        n, many = until - done, len(self._runs)
+        full = n if self._runs.times is None else 0
+        values = values_of(self._runs, self._rule, done, until)
+        steps = Steps(values, self._given_noise(n), self._draws, self._times, done)
+        record = Record(device.room(full, many, of=np.int32), device.room(full, many), self._regret, self._counts)
+        self._shape.launch((self._problem, device.uploaded(steps), self._kept, record), many)
+        if full:
+            into["arms"][:, done:until] = device.fetched(record.arms).T
+            into["rewards"][:, done:until] = device.fetched(record.rewards).T
+
+    def finish(self, into: Recorded) -> None:
+        """Write what is known at the end; refuse what exceeded the doubles on the way."""
+        into["counts"][:] = device.fetched(self._counts).T
+        into["initialisation"][:] = device.fetched(self._kept.at)[:, state.INITIALISATION]
+        if "regret" in into:
+            into["regret"][:] = device.fetched(self._regret).T
+        refuse_beyond(device.fetched(self._kept.of_run)[:, state.TOTAL])
+
+    def _given_noise(self, n: int) -> Array:
+        """Return the noise of the next n steps, (steps, runs), if it is that of the other engines; else nothing."""
+        if not self._generators:
+            return np.asarray(bare(0, 0))
+        return np.stack([self._runs.environment.noise(rng, n) for rng, _ in self._generators], axis=1)
+
+    def _given_draws(self) -> Array:
+        """Return all normal numbers that draws may take: two for each arm and step."""
+        numbers = 2 * self._runs.belief.arms * self._runs.horizon
+        return np.stack([rng.standard_normal(numbers) for _, rng in self._generators], axis=1)

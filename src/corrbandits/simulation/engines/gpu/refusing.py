@@ -1,0 +1,61 @@
+"""What the engine on a device cannot play, and why, in words; and which kind of kernel plays a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from corrbandits.belief import Belief, Correlated, Independent
+from corrbandits.environments import BernoulliBandit, GaussianBandit, NoisyBandit
+from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Gittins, Greedy, HorizonUCL, Policy, Thompson
+from corrbandits.simulation.engines.compiled.refusing import refusal as not_compiled
+from corrbandits.simulation.engines.protocol import Runs
+
+LIMITS, RANKED, PRINTED, INDICES, DRAWS = range(5)
+"""Kinds of rules: by mu + width s, lowest of equals; the first by rank; by the printed index; by Gittins; by draws."""
+
+RULES: Mapping[type[Policy], int] = {
+    UCL: LIMITS,
+    CorrelatedUCL: LIMITS,
+    BayesUCB: LIMITS,
+    GPUCB: LIMITS,
+    Greedy: LIMITS,
+    HorizonUCL: RANKED,
+    Gittins: INDICES,
+    Thompson: DRAWS,
+}
+"""The rules that have kernels; `CorrelatedUCL` with its factor on correlated arms is of the printed kind."""
+
+MOST_JOINT = 1024
+"""A block has at most so many threads, and each has an arm of its own; on more arms a run has the whole device."""
+
+
+def rule_of(policy: Policy, belief: Belief) -> int:
+    """Return which kind of kernel plays a rule on a belief.
+
+    >>> flat = Independent(noise_variance=1.0, arms=3)
+    >>> rule_of(CorrelatedUCL(), flat) == rule_of(UCL(), flat) == LIMITS
+    True
+    """
+    printed = isinstance(policy, CorrelatedUCL) and policy.factor and isinstance(belief, Correlated)
+    return PRINTED if printed else RULES[type(policy)]
+
+
+def refusal(runs: Runs, *, same_noise: bool) -> str:
+    """Return which of policy, belief, environment and record has no kernel, or what would lose digits; else ""."""
+    policy, belief, environment = runs.policy, runs.belief, runs.environment
+    if type(policy) not in RULES:
+        return f"{type(policy).__name__} has no kernel"
+    if not isinstance(belief, (Independent, Correlated)):
+        return f"the belief is a {type(belief).__name__}"
+    if isinstance(belief, Correlated) and belief.arms > MOST_JOINT and rule_of(policy, belief) not in (LIMITS, PRINTED):
+        return f"{type(policy).__name__} has no kernel for more than {MOST_JOINT:,} correlated arms"
+    if not isinstance(environment, (NoisyBandit, BernoulliBandit)):
+        return f"the rewards are those of a {type(environment).__name__}"
+    if not same_noise and not isinstance(environment, (GaussianBandit, BernoulliBandit)):
+        return (
+            f"the noise of a {type(environment).__name__} is not drawn on the device; engine='gpu-same-noise' takes "
+            "what the other engines draw"
+        )
+    if runs.moves is not None and runs.times is not None:
+        return "moves are counted from full records alone"
+    return not_compiled(runs)

@@ -61,6 +61,17 @@ def test_one_round_is_compared_by_bic():
     assert any("BIC" in sentence for sentence in sentences(found))
 
 
+def test_somebody_with_one_round_has_all_compared_by_bic_and_it_is_said():
+    """The share explained is then that of the fits for everybody, and no median of two kinds of numbers."""
+    every = [one._replace(predicted=()) if one.person == "p7" else one for one in outcomes()]
+    found = standings(every)
+    assert (found.by, found.not_foreseen) == (FITTED, ("p7",))
+    shares = [1 + one.log_likelihood / (40 * math.log(10)) for one in every if one.model == found.best.model]
+    assert found.best.share_explained == pytest.approx(np.median(shares))
+    assert sum("no round to leave out (p7)" in sentence for sentence in sentences(found)) == 1
+    assert not standings(outcomes(rounds=1)).not_foreseen
+
+
 def test_the_tables_have_every_number():
     found = standings(outcomes())
     people = list(csv.DictReader(io.StringIO(people_csv(found))))

@@ -208,12 +208,12 @@ def _covariance(problem: Problem, values: dict[str, float], ends: tuple[str, ...
     scale = np.sqrt(np.abs(information.diagonal()))
     if not inside or not scale.all():
         return covariance, _told_nothing([name for name, s in zip(inside, scale, strict=True) if not s])
-    each, ways = np.linalg.eigh(information / np.outer(scale, scale))
+    each, ways = np.linalg.eigh(information / scale / scale[:, None])  # the product of two may be no double
     if each[0] < 1e-9:
         loose = [name for name, share in zip(inside, np.abs(ways[:, 0]), strict=True) if share > 0.1]
         return covariance, _told_nothing(loose)
     places = [free.index(name) for name in inside]
-    covariance[np.ix_(places, places)] = (ways / each @ ways.T) / np.outer(scale, scale)
+    covariance[np.ix_(places, places)] = (ways / each @ ways.T) / scale / scale[:, None]
     return covariance, ()
 
 

@@ -88,8 +88,8 @@ def leave_one_round_out(person: Person, model: Model, *, whole: Fit | None = Non
     >>> leave_one_round_out(Person(rounds, arms=2), Model(prior_mean=1.0, exploration=0.0)).rounds.size
     2
     """
-    if len(person.rounds) < 2:
-        raise ValueError(f"person {person.name!r} must have two rounds or more, to leave one out.")
+    if sum(each.choices > 0 for each in person.rounds) < 2:
+        raise ValueError(f"person {person.name!r} must have two rounds with choices or more, to leave one out.")
     return _predicted(person, model, list(person.left_out()), whole)
 
 

@@ -68,11 +68,17 @@ class Trials:
         )
 
 
+LEAST_POWER = -1000
+"""Of two, in the unit of rewards."""
+
+
 def unit_of(rewards: Array) -> float:
     """Return a power of two near the largest reward, so that no product of two overflows; 1 if all are 0.
+
+    One over it is a double too, however small the rewards are.
 
     >>> unit_of(np.array([0.0, -100.0])), unit_of(np.zeros(2))
     (64.0, 1.0)
     """
     largest = float(np.abs(rewards).max(initial=0.0))
-    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
+    return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, LEAST_POWER)) if largest else 1.0

@@ -7,11 +7,15 @@ import math
 import numpy as np
 
 from corrbandits._shell.numbers import counted, number
+from corrbandits._shell.texts import cut
 from corrbandits.fits.kinds import LEAST_PEOPLE, number_of_kinds, places
 from corrbandits.fits.outcomes import Outcome
 from corrbandits.fits.standings import FORESEEN, Standings
 
 SURE = 0.95
+MOST_NAMES, LONGEST_NAME = 5, 40
+"""Of people, in a sentence."""
+
 OF_THE_PRIOR = ("prior_mean", "prior_sd", "length")
 """The parameters in which kinds of people are looked for."""
 
@@ -63,11 +67,23 @@ def _probability(p: float) -> str:
     return "above 0.999" if p > 0.999 else "below 0.001" if p < 0.001 else f"{p:.2g}"
 
 
+def _not_foreseen(found: Standings) -> list[str]:
+    """Return why models are compared by BIC, where rounds of most people could be left out."""
+    alone = found.not_foreseen
+    if not alone:
+        return []
+    names = ", ".join(cut(name, LONGEST_NAME) for name in alone[:MOST_NAMES]) + (", ..." if alone[MOST_NAMES:] else "")
+    return [
+        f"Models are compared by BIC: {counted(len(alone), 'person has', 'people have')} no round to leave out "
+        f"({names}). Without them, rounds of all others are foreseen."
+    ]
+
+
 def _rivals(found: Standings) -> list[str]:
-    """Return for how many people each other model is worse."""
+    """Return for how many people each other model is worse, and by what that is told if it is not what was asked."""
     of = "foresees rounds left out" if found.by == FORESEEN else "has the smaller BIC"
     ahead = (found.evidence[:, :1] > found.evidence[:, 1:]).sum(axis=0).tolist()
-    return [
+    return _not_foreseen(found) + [
         f"It {of} {'better ' if found.by == FORESEEN else ''}than {row.model} for {better} of {row.people}, by "
         f"{number(float(np.median(found.evidence[:, 0] - found.evidence[:, place])))} in the log likelihood (median)."
         for place, (row, better) in enumerate(zip(found.rows[1:], ahead, strict=True), 1)

@@ -133,7 +133,7 @@ def _about(found: Standings, words: Mapping[str, str]) -> str:
     by = (
         "each round under the parameters fitted to the others"
         if found.by == FORESEEN
-        else "minus half of BIC, as there is one round for each person, and none to leave out"
+        else "minus half of BIC: no round was left out"
     )
     rows = {escape(row.model): words[row.model] for row in found.rows if row.model in words}
     return about(

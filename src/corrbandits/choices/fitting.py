@@ -25,6 +25,9 @@ CLIMBS = 2
 CERTAIN = -1e-6
 """A log likelihood per choice above which every choice is as good as certain."""
 
+SQUARED = 1e140
+"""The square of a number beyond it, or of one over such a number, may be no double."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -204,6 +207,8 @@ def _covariance(problem: Problem, values: dict[str, float], ends: tuple[str, ...
     free = problem.model.free
     covariance = np.diag(np.full(len(free), math.inf))
     inside = [name for name in free if name not in ends]
+    if any(not 1 / SQUARED < problem.natural_unit(name, values) < SQUARED for name in inside):
+        return covariance, ("how sure that is cannot be computed of such rewards. Give them in another unit.",)
     information = curvature(problem, values, inside)
     scale = np.sqrt(np.abs(information.diagonal()))
     if not inside or not scale.all():

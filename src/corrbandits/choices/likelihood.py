@@ -113,7 +113,7 @@ class Problem:
         x = np.zeros(len(self.inner)) if start is None or len(start) != len(self.inner) else np.array(start)
         while True:
             names = [name for name in self.inner if name not in held]
-            units = np.array([self._coefficient_unit(name, values) for name in names])
+            units = np.array([self._coefficient_unit(name) for name in names])
             rows = np.array([*(self._row(name, values) for name in names), self._offset(values, held)])
             rows[: len(names)] *= units[:, None]  # so that no product of two overflows, whatever rewards are in
             X = self._utilities(rows, view)
@@ -207,10 +207,10 @@ class Problem:
         each = [found[name] * (share if name in OF_VALUES else 1.0) / self._coefficient_unit(name) for name in names]
         return np.array(each)
 
-    def _coefficient_unit(self, name: str, values: Values) -> float:
+    def _coefficient_unit(self, name: str) -> float:
         """Return the unit of a coefficient while it is looked for: utilities move by about 1 with it."""
-        if name == "exploration":
-            return 1 / self._bonus_unit(values)
+        if name == "exploration":  # the prior deviation is then fixed
+            return 1 / self._bonus_unit(self.model.fixed)
         return 1 / self.trials.unit if name == "temperature" else 1.0
 
     def _beyond(self, found: Values, values: Values) -> dict[str, float]:

@@ -12,7 +12,7 @@ from corrbandits._core.checks import Array
 from corrbandits.choices.fitting import Fit
 from corrbandits.choices.likelihood import Problem
 from corrbandits.choices.parameters import PARAMETERS
-from corrbandits.choices.people import Person
+from corrbandits.choices.people import Person, several
 from corrbandits.choices.population import Population, Seed
 from corrbandits.choices.sharing import Fits
 
@@ -48,7 +48,7 @@ def to_datatree(found: Fits | Population, people: Sequence[Person], *, draws: in
 
     checks.integer("draws", draws, least=0)
     each = found.people if isinstance(found, Population) else found.each
-    if [one.person for one in each] != [person.name for person in people]:
+    if [one.person for one in each] != [person.name for person in several(people)]:
         raise ValueError("people must be those who were fitted, in the same order, but their names differ.")
     groups = {"estimates": _estimates(each), "observed_data": _observed(people), "constant_data": _constant(people)}
     if isinstance(found, Population) and draws:

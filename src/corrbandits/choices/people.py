@@ -107,7 +107,7 @@ class Person:
         return ((self.only([k for k in every if k != out]), self.only([out])) for out in every)
 
 
-def several(people: Sequence[Person]) -> Sequence[Person]:
+def several(people: Sequence[Person] | Person) -> Sequence[Person]:
     """Return people as they are given; refuse one person alone.
 
     >>> several(Person([Round([0], [1.0])], arms=2))

@@ -90,12 +90,17 @@ def histogram(ax: Axes, each: list[Outcome], name: str, colour: str) -> None:
         ax.axvline(middle, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
     ax.set_title(f"{name}: median {number(middle)}", loc="left")
+    _count_farther(ax, beyond)
+    _tidy(ax)
+
+
+def _count_farther(ax: Axes, beyond: NDArray[np.int64]) -> None:
+    """Write, above the bars, how many people lie farther out on each side than they are drawn."""
     for side, x, words in ((-1, 0.0, "← {} farther"), (1, 1.0, "{} farther →")):
         if count := int((beyond == side).sum()):
-            where = {"transform": ax.transAxes, "ha": "left" if side < 0 else "right", "va": "top"}
-            ax.margins(y=0.2)  # room above the bars
-            ax.text(x, 0.98, words.format(count), fontsize=7, color="#444444", **where)
-    _tidy(ax)
+            ax.margins(y=0.2)
+            text = ax.text(x, 0.98, words.format(count), fontsize=7, color="#444444", transform=ax.transAxes, va="top")
+            text.set_horizontalalignment("left" if side < 0 else "right")
 
 
 def logarithmic(name: str) -> bool:

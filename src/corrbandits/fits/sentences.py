@@ -151,5 +151,6 @@ def _notes(found: Standings) -> list[str]:
     if not several:
         return []
     ends = [name for name in each[0].free if any(math.isinf(one.errors[name]) for one in several)]
-    what = f", most often on {max(ends, key=lambda n: sum(math.isinf(o.errors[n]) for o in several))}" if ends else ""
+    often = ", most often on" if len(several) > 1 else ", on"
+    what = f"{often} {max(ends, key=lambda n: sum(math.isinf(o.errors[n]) for o in several))}" if ends else ""
     return [f"Of {counted(len(several), 'fit')} of {len(each)} there is something to note{what}: see the table."]

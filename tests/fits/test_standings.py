@@ -72,6 +72,12 @@ def test_somebody_with_one_round_has_all_compared_by_bic_and_it_is_said():
     assert not standings(outcomes(rounds=1)).not_foreseen
 
 
+def test_a_name_that_a_spreadsheet_would_compute_is_made_harmless():
+    names = {"p0": "=cmd()", "p1": "@sum", "p2": "-5"}
+    text = people_csv(standings([one._replace(person=names[one.person]) for one in outcomes(people=3)]))
+    assert {row["person"] for row in csv.DictReader(io.StringIO(text))} == {"'=cmd()", "'@sum", "-5"}
+
+
 def test_the_tables_have_every_number():
     found = standings(outcomes())
     people = list(csv.DictReader(io.StringIO(people_csv(found))))

@@ -12,8 +12,10 @@ from typing import NamedTuple, final
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import NUMBER
 from corrbandits.choices import PARAMETERS, compare
 from corrbandits.fits.outcomes import Outcome
+from corrbandits.study.exchange import FORMULA
 
 FORESEEN, FITTED = "rounds left out", "BIC"
 """What models are compared by: rounds foreseen by fits to the others, or minus half of BIC where somebody has none."""
@@ -148,5 +150,7 @@ def _csv(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cell(value: float | int | str) -> str:
-    """Return a value as text, nothing for a number that is not known."""
+    """Return a value as text, nothing for a number that is not known, a ' before what looks like a formula."""
+    if isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value):
+        return f"'{value}"
     return "" if isinstance(value, float) and not math.isfinite(value) else str(value)

@@ -68,3 +68,15 @@ def test_many_people_of_one_model_leave_no_doubt():
 def test_what_is_no_table_is_refused():
     with pytest.raises(ValueError, match="a row per person and a column per model"):
         choices.compare([1.0, 2.0])
+
+
+def test_one_person_where_several_are_wanted_is_refused_with_what_to_do():
+    alone = choices.Person([choices.Round([0, 1], [1.0, 2.0])] * 2, arms=2)
+    model = choices.Model()
+    for call in (
+        choices.behaviour,
+        lambda one: choices.fit_people(one, model),
+        lambda one: choices.predict_people(one, model),
+    ):
+        with pytest.raises(TypeError, match=r"got one person. Put it in brackets"):
+            call(alone)

@@ -185,6 +185,24 @@ def test_a_fit_says_what_ran_away():
     note_on(backwards, Model(prior_mean=0.0, exploration=0.0), "means do not matter for the choices")
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e298])
+def test_the_top_does_not_depend_on_the_unit_of_rewards_where_exploration_is_in_it(anna, scale):
+    """Prior mean, exploration and temperature are in units of rewards; the prior deviation is 1, far from them."""
+    person, model = anna.only([0, 1]), Model(kernel=SMOOTH, length=1.2)
+    scaled = replace(person, rounds=[replace(one, rewards=one.rewards * scale) for one in person.rounds])
+    found, other = choices.fit(person, model), choices.fit(scaled, model)
+    assert other.log_likelihood == pytest.approx(found.log_likelihood, abs=1e-6)
+    for name in ("exploration", "temperature"):
+        assert other.values[name] / scale == pytest.approx(found.values[name], rel=1e-3)
+    assert any("another unit" in note for note in other.notes)
+    assert set(other.errors.values()) == {np.inf}
+
+
+def test_rewards_that_are_next_to_nothing_are_refused():
+    with pytest.raises(ValueError, match=r"rewards must be larger than 1e-300, or 0.*another unit"):
+        choices.fit(Person([Round([0, 1], [5e-323, 0.0])], arms=2), Model())
+
+
 def test_a_round_of_one_trial_and_a_person_of_one_arm_are_fitted_without_a_crash():
     once = Person([Round([1], [2.0])], coordinates=plain.GRID)
     assert choices.fit(once, Model(kernel=SMOOTH)).log_likelihood == pytest.approx(-np.log(20))
@@ -250,3 +268,24 @@ def test_a_fit_does_not_depend_on_the_unit_of_rewards(anna, scale):
     assert other.values["temperature"] / scale == pytest.approx(found.values["temperature"], rel=1e-3)
     assert other.covariance == pytest.approx(found.covariance, rel=1e-2)
     assert other.notes == found.notes == ()
+
+
+def test_somebody_who_only_takes_new_arms_is_found_to_choose_among_them_at_random():
+    """The known top: one of the arms not yet taken, all as likely."""
+    rng = np.random.default_rng(0)
+    rounds = [Round(rng.permutation(121)[:31], rng.uniform(60.0, 127.0, 31), given=1) for _ in range(4)]
+    found = choices.fit(Person(rounds, arms=121), Model(rule=cb.UCL()))
+    assert found.log_likelihood == pytest.approx(-4 * np.log(121 - np.arange(1, 31)).sum(), abs=1e-5)
+    assert not any("search" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_somebody_who_hardly_hesitates_is_found_at_the_lowest_temperature(seed):
+    model, known = Model(rule=cb.UCL()), {"prior_mean": 60.0, "prior_sd": 10.0, "temperature": 0.05}
+    worlds = [cb.GaussianBandit(np.random.default_rng([seed, k]).normal(50.0, 15.0, 30), 1.0) for k in range(8)]
+    person = choices.simulate(model, known, worlds, horizon=20, seed=seed)
+    found = choices.fit(person, model)
+    assert any("temperature runs to its lower end" in note for note in found.notes)
+    assert not any("search" in note for note in found.notes)
+    at_the_end = known | {"temperature": found.values["temperature"]}
+    assert found.log_likelihood >= choices.log_likelihood(person, model, at_the_end)

@@ -49,9 +49,9 @@ def test_arms_may_be_indices(tmp_path):
     [
         (3, "7,1,2,1,1,lots,2", r"row 3: points must be a finite number, got 'lots'"),
         (3, "7,1,2,1,1,,2", r"row 3: points must be a finite number"),
-        (3, "7,1,2,9,9,52,2", None),  # a larger grid
-        (4, "7,1,2,1,0,51,2", r"row 4: trial is there twice in its round"),
-        (3, "7,1,3,1,1,52,2", r"row 3: trial does not follow the one before it: a trial is missing"),
+        (3, "7,1,2,2,2,52,2", None),  # a larger grid
+        (4, "7,1,2,1,0,51,2", r"row 4: trial is there twice in round 1 of person 7"),
+        (3, "7,1,3,1,1,52,2", r"row 3: trial skips one in round 1 of person 7"),
         (3, "7,1,1.5,1,1,52,2", r"row 3: trial must be a whole number from 0"),
         (3, ",1,2,1,1,52,2", r"row 3: id must say whose row it is, but it is empty"),
         (3, "7,1,2,1,1,52,3", r"row 4: the horizon must be one number|row 3: the horizon must be one number"),
@@ -66,6 +66,29 @@ def test_what_is_wrong_is_named_by_its_row(tmp_path, line, wrong, complaint):
         return
     with pytest.raises(ValueError, match=complaint):
         read("\n".join(lines), tmp_path, given=1, horizon="horizon")
+
+
+def test_arms_that_nobody_takes_are_said(tmp_path):
+    """Counted from 1, or between others: either may be meant, and changes what every choice is worth."""
+    table = pd.DataFrame({"person": "a", "round": 1, "trial": [1, 2], "arm": [1, 2], "reward": [1.0, 2.0]})
+    with pytest.warns(UserWarning, match="nobody takes arm 0, but arms are counted from 0"):
+        assert choices.from_frame(table)[0].arms == 3
+    assert choices.from_frame(table, arms=3)[0].arms == 3  # who says how many there are is asked nothing
+    with pytest.warns(UserWarning, match="with y between 1 and 9: it is left out"):
+        (anna, *_) = read(TABLE.replace("7,1,2,1,1,", "7,1,2,1,9,"), tmp_path)
+    assert anna.arms == 6
+    irregular = TABLE.replace("7,1,2,1,1,", "7,1,2,1,2.7182,")
+    assert read(irregular, tmp_path)[0].arms == 6
+
+
+def test_a_mistyped_arm_does_not_make_a_million(tmp_path):
+    table = pd.DataFrame({"person": "a", "round": 1, "trial": [1, 2], "arm": [0, 10**9], "reward": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="row 1: arm must be an index below 20,000"):
+        choices.from_frame(table)
+    t = np.arange(200)
+    places = pd.DataFrame({"person": 1, "round": 1, "trial": t, "x": t**1.5, "y": np.sqrt(t), "reward": 1.0})
+    with pytest.raises(ValueError, match="grid has 40,000 arms"):
+        choices.from_frame(places, arm=["x", "y"])
 
 
 def test_an_arm_off_the_grid_is_named_by_its_row(tmp_path):

@@ -12,6 +12,11 @@ from tests.choices import populations
 from tests.choices.populations import MODEL
 
 
+def shortened(one):
+    """Return a round without its last five trials."""
+    return replace(one, arms=one.arms[:-5], rewards=one.rewards[:-5], horizon=0)
+
+
 @pytest.fixture(scope="module")
 def az():
     with warnings.catch_warnings():
@@ -51,8 +56,10 @@ def test_the_likelihood_of_estimates_is_that_of_the_fits(people):
     fits = choices.fit_people(people, MODEL)
     tree = choices.to_datatree(fits, people)
     each = tree["log_likelihood"]["choice"]
-    assert each.dims == ("person", "round", "trial")
-    assert each.sum(("round", "trial")).values == pytest.approx([one.log_likelihood for one in fits])
+    assert each.dims == ("observation",)
+    assert each.groupby("person").sum().values == pytest.approx([one.log_likelihood for one in fits])
+    alone = choices.log_likelihood(people[1].only([2]), MODEL, fits[1].values)
+    assert float(each[(each.person == "1") & (each["round"] == 2)].sum()) == pytest.approx(alone)
     assert tree["estimates"]["value"].sel(person="2", parameter="temperature") == fits[2].values["temperature"]
     assert tree["estimates"]["error"].sel(person="2", parameter="temperature") == fits[2].errors["temperature"]
     assert (tree["observed_data"]["arm"][1, 2].values == people[1].rounds[2].arms[1:]).all()
@@ -65,7 +72,8 @@ def test_draws_are_the_likelihood_of_their_own_parameters(people, found):
     tree = choices.to_datatree(found, people, draws=2, seed=3)
     own = {name: float(tree["posterior"][name][3, 1, 2]) for name in MODEL.free}
     expected = choices.log_likelihood(people[2], MODEL, own)
-    assert float(tree["log_likelihood"]["choice"][3, 1, 2].sum()) == pytest.approx(expected)
+    each = tree["log_likelihood"]["choice"][3, 1]
+    assert float(each[each.person == "2"].sum()) == pytest.approx(expected)
     again = choices.to_datatree(found, people, draws=2, seed=3)
     assert again.identical(tree)
 
@@ -74,8 +82,19 @@ def test_rounds_of_unequal_length_are_filled_up(people):
     short = replace(people[1], rounds=[choices.Round([0, 1], [1.0, 2.0], given=1, horizon=9)])
     tree = choices.to_datatree(choices.fit_people([people[0], short], MODEL), [people[0], short])
     assert tree["observed_data"]["arm"][1].values.ravel().tolist() == [1] + [-1] * 29
-    assert np.isnan(tree["log_likelihood"]["choice"][1]).sum() == 29
+    assert dict(tree["log_likelihood"].sizes) == {"observation": 31}
     assert tree["constant_data"]["horizon"][1].values.tolist() == [9, 0, 0]
+
+
+def test_arviz_compares_people_whose_rounds_differ_in_length(az, people):
+    """As in experiments with short and long horizons: nothing that it sums up is missing."""
+    ragged = [replace(one, rounds=[one.rounds[0], shortened(one.rounds[1])]) for one in people]
+    tree = choices.to_datatree(choices.fit_population(ragged, MODEL), ragged, draws=25, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its dependencies, and of few draws
+        score = az.loo(az.from_datatree(tree), var_name="choice")
+    assert score.n_data_points == sum(one.choices for one in ragged) == 4 * 15
+    assert -4 * 15 * np.log(4) < score.elpd_loo < 0
 
 
 def test_others_than_those_fitted_are_refused(people):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from corrbandits import choices
+from corrbandits.choices import Model, Person, Round
 from corrbandits.fits import campaign
 from corrbandits.fits.campaign import run
 from corrbandits.fits.models import named
@@ -157,3 +158,13 @@ def test_after_a_kill_or_an_interrupt_the_same_command_goes_on(end, tmp_path):
     assert place.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert len(Outcomes(place).known()) == len(people)
     assert (tmp_path / "results" / "choices-fit.html").exists()
+
+
+def test_a_round_that_was_only_shown_is_nothing_to_foresee():
+    shown = Round([0], [5.0], given=1)
+    rng = np.random.default_rng(1)
+    played = [Round(rng.integers(3, size=6), rng.normal(5.0, 1.0, 6), given=1) for _ in range(2)]
+    model = Model(prior_mean=5.0)
+    without = fitted(Person(played, arms=3), "m", model)
+    assert fitted(Person([shown, *played], arms=3), "m", model).predicted == without.predicted
+    assert fitted(Person([shown, played[0]], arms=3), "m", model).predicted == ()

@@ -5,7 +5,7 @@ import pytest
 
 import corrbandits as cb
 from corrbandits import choices
-from corrbandits.fits.models import MODELS, named, usual
+from corrbandits.fits.models import MODELS, described, named, usual
 from tests.support.choosers import somebody
 
 
@@ -58,3 +58,12 @@ def test_a_slip_is_refused_with_what_to_do(names, settings, message):
 def test_without_places_no_usual_model_needs_them():
     assert all(MODELS[name].model.kernel is None for name in usual(coordinates=False))
     assert set(usual(coordinates=True)) <= MODELS.keys()
+
+
+def test_the_page_says_what_of_a_model_was_fitted_and_what_was_fixed():
+    """Numbers on people mean nothing without the noise and the kernel they were fitted with."""
+    models = named(["correlated", "independent"], "matern32", ["prior_mean=50", "independent.noise=free"])
+    words = {name: described(name, model) for name, model in models.items()}
+    assert "kernel matern32; fitted length, exploration, temperature; fixed prior_mean 50, " in words["correlated"]
+    assert "kernel" not in words["independent"]
+    assert words["independent"].endswith("fitted noise, exploration, temperature; fixed prior_mean 50, prior_sd 1")

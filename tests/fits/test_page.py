@@ -97,9 +97,19 @@ def test_one_person_and_values_that_are_all_alike_are_drawn():
     plots.drawn(figures.models(standings(alike)), ".png")
 
 
-def test_values_far_away_are_drawn_at_the_edge():
+def test_values_far_away_are_drawn_at_the_edge_and_it_is_seen():
     each = standings(outcomes(people=50)).outcomes["wide"]
-    far = [each[0]._replace(values={"length": 1e-30, "temperature": 1.0}), *each[1:]]
-    values, sure = figures.in_view(far, "length")
+    far = [each[0]._replace(values={"length": 1e-30, "temperature": 1.0}, predicted=(-1e3, -1e3)), *each[1:]]
+    values, sure, beyond = figures.in_view(far, "length")
     assert values.min() > 1e-6
     assert np.array_equal(sure, [False] + [True] * 49)
+    assert beyond[0] == -1
+    assert np.array_equal(
+        values[beyond == 0], [one.values["length"] for one, side in zip(far, beyond, strict=True) if side == 0]
+    )
+    found = standings([*far, *(one._replace(model="other") for one in each)])
+    panel = figures.parameters(found, "wide").axes[0]
+    assert f"← {(beyond == -1).sum()} farther" in [text.get_text() for text in panel.texts]
+    charts = chart_data(found)
+    for chart in (charts["parameters"]["wide"]["length"], charts["models"]):
+        assert any("triangle-left" in trace.get("marker", {}).get("symbol", []) for trace in chart["traces"])

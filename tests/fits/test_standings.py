@@ -7,10 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from corrbandits.choices import compare
-from corrbandits.fits.outcomes import Outcome
+from corrbandits import SquaredExponential
+from corrbandits.choices import Model, compare
+from corrbandits.fits.outcomes import Outcome, fitted
 from corrbandits.fits.sentences import sentences
 from corrbandits.fits.standings import FITTED, FORESEEN, models_csv, people_csv, standings
+from tests.support import choosers
+
+SMOOTH = SquaredExponential(1.0)
+IN_TWENTIES = Model(kernel=SMOOTH, prior_sd=20.0)
 
 
 def outcomes(people=30, lead=3.0, rounds=2, seed=0):
@@ -56,6 +61,23 @@ def test_one_round_is_compared_by_bic():
     assert any("BIC" in sentence for sentence in sentences(found))
 
 
+def test_somebody_with_one_round_has_all_compared_by_bic_and_it_is_said():
+    """The share explained is then that of the fits for everybody, and no median of two kinds of numbers."""
+    every = [one._replace(predicted=()) if one.person == "p7" else one for one in outcomes()]
+    found = standings(every)
+    assert (found.by, found.not_foreseen) == (FITTED, ("p7",))
+    shares = [1 + one.log_likelihood / (40 * math.log(10)) for one in every if one.model == found.best.model]
+    assert found.best.share_explained == pytest.approx(np.median(shares))
+    assert sum("no round to leave out (p7)" in sentence for sentence in sentences(found)) == 1
+    assert not standings(outcomes(rounds=1)).not_foreseen
+
+
+def test_a_name_that_a_spreadsheet_would_compute_is_made_harmless():
+    names = {"p0": "=cmd()", "p1": "@sum", "p2": "-5"}
+    text = people_csv(standings([one._replace(person=names[one.person]) for one in outcomes(people=3)]))
+    assert {row["person"] for row in csv.DictReader(io.StringIO(text))} == {"'=cmd()", "'@sum", "-5"}
+
+
 def test_the_tables_have_every_number():
     found = standings(outcomes())
     people = list(csv.DictReader(io.StringIO(people_csv(found))))
@@ -91,3 +113,22 @@ def test_kinds_are_spoken_of_where_there_are_people_enough():
 def test_fits_with_a_note_are_counted():
     said = sentences(standings(outcomes()))
     assert any(sentence.startswith("Of 1 fit of 30 there is something to note") for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"), [(1.0, "An exploration is in units of reward"), (20.0, "An exploration of 1 is worth 20")]
+)
+def test_an_exploration_is_said_in_what_it_counts(unit, words):
+    values = {"exploration": 0.5, "temperature": 1.0, "prior_sd": unit}
+    free, errors = ("exploration", "temperature"), {"exploration": 0.1, "temperature": 0.1}
+    one = Outcome("p", "wide", "k", 40, 10, free, values, errors, -60.0, (-30.0, -31.0), ())
+    assert any(sentence.startswith(words) for sentence in sentences(standings([one])))
+    assert not any("exploration" in sentence for sentence in sentences(standings(outcomes(people=4))))
+
+
+def test_an_exploration_in_another_unit_is_the_same_bonus():
+    """What the sentence promises: 20 times the unit, a twentieth of the number, the same likelihood."""
+    anna = choosers.somebody("Anna")
+    plain, other = (fitted(anna, "one", model, leave_out=False) for model in (Model(kernel=SMOOTH), IN_TWENTIES))
+    assert other.log_likelihood == pytest.approx(plain.log_likelihood, abs=1e-8)
+    assert 20 * other.values["exploration"] == pytest.approx(plain.values["exploration"], rel=1e-4)

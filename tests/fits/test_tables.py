@@ -30,7 +30,7 @@ def test_what_is_written_is_read(written):
 
 
 def test_other_headings_are_taken_if_they_are_usual_or_named(written):
-    lines = table([somebody("Anna", rounds=1)])
+    lines = table([somebody("Anna", rounds=6)])
     usual = ["Participant,Block,Trial,x,y,payoff", *lines[1:]]
     odd = ["who,r,n,east,north,gold", *lines[1:]]
     plain = read_people(written(lines), Headings(), given=1)
@@ -60,8 +60,8 @@ HEAD = "person,round,trial,x,y,reward"
     ("lines", "message"),
     [
         ([HEAD, "1,1,1,0,0,5", "1,1,2,0,1,lots"], "row 3: reward must be a finite number, got 'lots'"),
-        ([HEAD, "1,1,1,0,0,5", "", "1,1,1,0,1,5"], "row 4: trial is there twice in its round"),
-        ([HEAD, "1,1,1,0,0,5", "1,1,3,0,1,5"], "row 3: trial does not follow the one before it: a trial is missing"),
+        ([HEAD, "1,1,1,0,0,5", "", "1,1,1,0,1,5"], "row 4: trial is there twice in round 1 of person 1"),
+        ([HEAD, "1,1,1,0,0,5", "1,1,3,0,1,5"], "row 3: trial skips one in round 1 of person 1"),
         ([HEAD, "1,1,1,0,0,5", "1,1,2,0,,5"], "row 3: y must be a finite number"),
         ([HEAD, "1,1,1,0,0,5", ",1,2,0,0,5"], "row 3: person must say whose row it is, but it is empty"),
         (["person,round,trial,x,y", "1,1,1,0,0"], "must have a column for the reward, reward or outcome"),
@@ -85,3 +85,25 @@ def test_an_arm_off_the_grid_is_named_by_its_row(written):
 def test_a_column_that_is_named_must_be_there(written):
     with pytest.raises(ValueError, match=r"must have a column for the horizon, left, got .* Name it with --horizon"):
         read_people(written([HEAD, "1,1,1,0,0,5"]), Headings(horizon="left"))
+
+
+def test_a_name_of_digits_stays_what_it_is(tmp_path):
+    """Participant 007 is looked up in other tables as 007, and is not 7."""
+    path = tmp_path / "choices.csv"
+    path.write_text("person,trial,arm,reward\n007,1,0,1\n007,2,1,1\n7,1,0,1\n7,2,1,1\n", encoding="utf-8")
+    assert [person.name for person in read_people(path, Headings())] == ["007", "7"]
+
+
+def test_somebody_who_made_no_choice_is_named_before_anybody_is_fitted(tmp_path):
+    path = tmp_path / "choices.csv"
+    path.write_text("person,trial,arm,reward\n1,1,0,1\n1,2,1,1\n2,1,0,1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="all trials of person 2 are given"):
+        read_people(path, Headings(), given=1)
+
+
+def test_a_message_on_a_very_wide_table_is_short(tmp_path):
+    path = tmp_path / "choices.csv"
+    path.write_text("\n".join([",".join(f"c{k}" for k in range(5000)), ",".join(["1"] * 5000)]), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"c0, c1, .* and 4,988 others") as caught:
+        read_people(path, Headings())
+    assert len(str(caught.value)) < 400

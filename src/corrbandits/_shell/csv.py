@@ -18,7 +18,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits._shell.numbers import NUMBER, counted
-from corrbandits._shell.texts import read_text
+from corrbandits._shell.texts import cut, read_text
 
 Column = Sequence[tuple[int, str]]
 """The entries of a column, each with the line of the file on which its row begins."""
@@ -45,6 +45,15 @@ TAKEN = (
 
 AXES = (("latitude", "longitude"), ("x", "y"), ("x",))
 """Columns that say where the rows lie, those taken first where there are several."""
+
+CODE = re.compile(r"\+|[+-]?0\d", re.ASCII)
+"""How a name begins that looks like a number: 007."""
+
+MOST_LISTED = 12
+"""Headings, in a message."""
+
+LONGEST_HEADING = 60
+"""Characters of it."""
 
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}", re.ASCII)
@@ -75,6 +84,16 @@ class Columns(dict[str, Column]):
         """
         fits = (heading for read in (str, _plain, _bare) for heading in self if read(heading) == read(name))
         return next(fits, None)
+
+    def listed(self) -> str:
+        """Return the headings in words, of very many the first.
+
+        >>> Columns({"x": [], "y": []}).listed(), Columns({f"c{k}": [] for k in range(99)}).listed()[-13:]
+        ('x, y', 'and 87 others')
+        """
+        rest = len(self) - MOST_LISTED
+        first = [cut(heading, LONGEST_HEADING) for heading in [*self][:MOST_LISTED]]
+        return ", ".join(first) + (f" and {counted(rest, 'other')}" if rest > 0 else "")
 
     def axes(self) -> dict[str, str]:
         """Return the headings of the columns that say where rows lie, by the names of their axes; none if none do.
@@ -107,7 +126,7 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
                 f"double quotes{comma}."
             )
     if not body:
-        raise ValueError(f"{path}, line {header_line}: expected rows below the header, one per arm, got none.")
+        raise ValueError(f"{path}, line {header_line}: expected rows below the header, got none.")
     return Columns({name: [(line, row[k]) for line, row in body] for k, name in enumerate(header)}, separator)
 
 
@@ -124,7 +143,7 @@ def missing_column(columns: Columns, name: str, where: str) -> ValueError:
     """Return the error of a file that lacks a column: the columns it has, and all that are taken for those of arms."""
     place = name in ("latitude", "longitude", "name", "x", "y")
     taken = f" Taken are {TAKEN}." if place else ""
-    found = ", ".join(columns)
+    found = columns.listed()
     return ValueError(f"{where}: expected a column {name!r}, but the columns are {found}. Rename one or add it.{taken}")
 
 
@@ -132,7 +151,7 @@ def number_or_text(columns: Columns, heading: str, path: str | os.PathLike[str])
     """Return a column as numbers, None where there is no entry, if all its entries are numbers; otherwise as text."""
     texts = [text.strip() for _, text in columns[heading]]
     filled = [(line, text) for line, text in columns[heading] if text.strip()]
-    if not filled or any(_CODE.match(text.strip()) for _, text in filled):
+    if not filled or any(CODE.match(text.strip()) for _, text in filled):
         return list(texts)
     try:
         found = iter(numeric_column(Columns({heading: filled}, columns.separator), heading, path).tolist())
@@ -161,9 +180,6 @@ def refuse_off_globe(axis: str, value: float, where: str) -> None:
     """
     if axis == "latitude" and abs(value) > 90:
         raise ValueError(f"{where} must hold latitudes from -90 to 90 degrees, got {value:g}. Correct it.")
-
-
-_CODE = re.compile(r"\+|[+-]?0\d", re.ASCII)  # 007 is a name, not a number
 
 
 def _rows(path: str | os.PathLike[str]) -> tuple[list[Row], str]:

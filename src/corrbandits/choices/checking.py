@@ -11,7 +11,7 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array
 from corrbandits.choices.fitting import Fit
-from corrbandits.choices.people import Person, Round
+from corrbandits.choices.people import Person, Round, several
 from corrbandits.choices.population import Population
 from corrbandits.choices.recovery import Environments, problems_of
 from corrbandits.choices.sharing import Fits
@@ -56,7 +56,7 @@ def behaviour(people: Sequence[Person]) -> xr.Dataset:
     """
     import xarray as xr
 
-    trials = max((one.choices for person in people for one in person.rounds), default=0)
+    trials = max((one.choices for person in several(people) for one in person.rounds), default=0)
     columns = {
         name: (("person", "trial"), np.array([_of_person(person, of_round, trials) for person in people]))
         for name, of_round in BEHAVIOURS.items()

@@ -30,8 +30,11 @@ NODES = 301
 class Comparison:
     """How many people follow each of several models, and how sure it is which is followed most; `compare` makes it.
 
-    >>> compare([[0.0, -9.0]] * 20).protected.round(3)
-    array([1., 0.])
+    >>> print(compare([[0.0, -9.0]] * 4 + [[-3.0, 0.0]]))
+    5 people; that all models are followed by as many has probability 0.460
+    model     share  exceedance  protected
+        0     0.735       0.912      0.723
+        1     0.265       0.088      0.277
     """
 
     shares: Array
@@ -48,6 +51,12 @@ class Comparison:
 
     people: Array
     """The probability that each person follows each model, (people, models)."""
+
+    def __str__(self) -> str:
+        rows = zip(self.shares, self.exceedance, self.protected, strict=True)
+        lines = [f"{k:>5}  {share:>8.3f}  {above:>10.3f}  {sure:>9.3f}" for k, (share, above, sure) in enumerate(rows)]
+        head = f"{len(self.people)} people; that all models are followed by as many has probability {self.chance:.3f}"
+        return "\n".join([head, "model     share  exceedance  protected", *lines])
 
 
 def compare(log_evidence: Any) -> Comparison:

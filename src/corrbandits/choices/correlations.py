@@ -33,7 +33,7 @@ class Correlations:
     def at(self, length: float) -> tuple[Array, Array]:
         """Return the correlation at a length, and its derivative by the logarithm of that."""
         if self._kernel is None or self._where is None:
-            return np.eye(self._arms), np.zeros((self._arms, self._arms))
+            return self._alone
         if self._distances is None:
             stretched = self._kernel.stretched(length)
             largest = stretched(self._where).diagonal().max()
@@ -53,6 +53,11 @@ class Correlations:
         values = np.unique(euclidean(self._where)) if known is None else known[1]
         apart = values[values > 0]
         return (float(apart[0]), float(apart[-1])) if apart.size else (1.0, 1.0)
+
+    @cached_property
+    def _alone(self) -> tuple[Array, Array]:
+        """The correlation of arms that tell nothing of each other, and its derivative: of many arms it takes long."""
+        return np.eye(self._arms), np.zeros((self._arms, self._arms))
 
     @cached_property
     def _distances(self) -> tuple[Stationary, Array, Any] | None:

@@ -25,6 +25,9 @@ CLIMBS = 2
 CERTAIN = -1e-6
 """A log likelihood per choice above which every choice is as good as certain."""
 
+SQUARED = 1e140
+"""The square of a number beyond it, or of one over such a number, may be no double."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -204,16 +207,18 @@ def _covariance(problem: Problem, values: dict[str, float], ends: tuple[str, ...
     free = problem.model.free
     covariance = np.diag(np.full(len(free), math.inf))
     inside = [name for name in free if name not in ends]
+    if any(not 1 / SQUARED < problem.natural_unit(name, values) < SQUARED for name in inside):
+        return covariance, ("how sure that is cannot be computed of such rewards. Give them in another unit.",)
     information = curvature(problem, values, inside)
     scale = np.sqrt(np.abs(information.diagonal()))
     if not inside or not scale.all():
         return covariance, _told_nothing([name for name, s in zip(inside, scale, strict=True) if not s])
-    each, ways = np.linalg.eigh(information / np.outer(scale, scale))
+    each, ways = np.linalg.eigh(information / scale / scale[:, None])  # the product of two may be no double
     if each[0] < 1e-9:
         loose = [name for name, share in zip(inside, np.abs(ways[:, 0]), strict=True) if share > 0.1]
         return covariance, _told_nothing(loose)
     places = [free.index(name) for name in inside]
-    covariance[np.ix_(places, places)] = (ways / each @ ways.T) / np.outer(scale, scale)
+    covariance[np.ix_(places, places)] = (ways / each @ ways.T) / scale / scale[:, None]
     return covariance, ()
 
 

@@ -15,7 +15,7 @@ from corrbandits._core.checks import Array
 from corrbandits.choices.fitting import Fit, fit
 from corrbandits.choices.likelihood import log_likelihood
 from corrbandits.choices.model import Model
-from corrbandits.choices.people import Person
+from corrbandits.choices.people import Person, several
 from corrbandits.choices.sharing import Fits, shared_fits
 from corrbandits.choices.spreading import spread
 
@@ -74,8 +74,8 @@ def fit_people(
     """
     side_by_side = spread(threads, map)
     if not model.shared:
-        return Fits(model, tuple(side_by_side(partial(fit, model=model), people)))
-    return shared_fits(people, model, side_by_side)
+        return Fits(model, tuple(side_by_side(partial(fit, model=model), several(people))))
+    return shared_fits(several(people), model, side_by_side)
 
 
 def leave_one_round_out(person: Person, model: Model, *, whole: Fit | None = None) -> Prediction:
@@ -88,8 +88,8 @@ def leave_one_round_out(person: Person, model: Model, *, whole: Fit | None = Non
     >>> leave_one_round_out(Person(rounds, arms=2), Model(prior_mean=1.0, exploration=0.0)).rounds.size
     2
     """
-    if len(person.rounds) < 2:
-        raise ValueError(f"person {person.name!r} must have two rounds or more, to leave one out.")
+    if sum(each.choices > 0 for each in person.rounds) < 2:
+        raise ValueError(f"person {person.name!r} must have two rounds with choices or more, to leave one out.")
     return _predicted(person, model, list(person.left_out()), whole)
 
 
@@ -125,7 +125,7 @@ def predict_people(
         raise ValueError(
             f"{', '.join(model.shared)} must be free or fixed here: what is shared would have to be refitted."
         )
-    return spread(threads, map)(partial(leave_one_round_out, model=model), people)
+    return spread(threads, map)(partial(leave_one_round_out, model=model), several(people))
 
 
 def _predicted(

@@ -107,6 +107,18 @@ class Person:
         return ((self.only([k for k in every if k != out]), self.only([out])) for out in every)
 
 
+def several(people: Sequence[Person] | Person) -> Sequence[Person]:
+    """Return people as they are given; refuse one person alone.
+
+    >>> several(Person([Round([0], [1.0])], arms=2))
+    Traceback (most recent call last):
+    TypeError: people must be a list of persons, got one person. Put it in brackets: [person].
+    """
+    if isinstance(people, Person):
+        raise TypeError("people must be a list of persons, got one person. Put it in brackets: [person].")
+    return people
+
+
 def euclidean(where: Array | None) -> Array:
     """Return the distance of each point from each; of no points, none."""
     if where is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -15,6 +17,9 @@ from corrbandits.choices.people import Person, Round
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_ARMS = 20_000
+"""How many arms there may be if nobody says how many there are: a number that was mistyped would make far more."""
 
 
 def read_csv(path: str | PathLike[str] | IO[str], **columns: Any) -> list[Person]:
@@ -65,18 +70,17 @@ def from_frame(
     where = None if coordinates is None else checks.points("coordinates", coordinates)
     if isinstance(arm, str):
         which = _whole(numbers[arm], arm, table.index)
-        arms = arms if arms or where is not None else int(which.max(initial=0)) + 1
+        arms = arms if arms or where is not None else _counted(which, arm, table.index)
         most = arms or len(where if where is not None else ())
         _refuse(which >= most, table.index, f"{arm} must be an index from 0 to {most - 1}, but it is larger")
     else:
         where = _grid(numbers, places) if where is None else where
         which = _found(np.stack([numbers[name] for name in places], axis=1), where, places, table.index)
     known = None if horizon is None else _whole(numbers[horizon], horizon, table.index)
-    trials = _Trials(table.index, _whole(numbers[trial], trial, table.index), which, numbers[reward], known, given)
-    return [
-        Person([trials.round(own[part], trial) for part in _groups(table.iloc[own], round)], where, arms, name)
-        for name, own in table.groupby(person, sort=True).indices.items()
-    ]
+    times = _whole(numbers[trial], trial, table.index)
+    trials = _Trials(table.index, table[round], times, which, numbers[reward], known, given)
+    everybody = table.groupby(person, sort=True).indices.items()
+    return [Person(trials.rounds_of(own, name, trial), where, arms, name) for name, own in everybody]
 
 
 @final
@@ -85,18 +89,25 @@ class _Trials:
     """The columns of a table, and the numbers of its rows."""
 
     rows: Any
+    rounds: pd.Series
     times: Integers
     arms: Integers
     rewards: Array
     horizons: Integers | None
     given: int
 
-    def round(self, at: Integers, name: str) -> Round:
+    def rounds_of(self, own: Integers, person: Any, trial: str) -> list[Round]:
+        """Return the rounds of the person whose rows these are, in their order."""
+        rounds = self.rounds.iloc[own]
+        parts = rounds.groupby(rounds, sort=True).indices.items()
+        return [self._round(own[part], trial, f"round {which} of person {person}") for which, part in parts]
+
+    def _round(self, at: Integers, name: str, which: str) -> Round:
         """Return the round that these rows are of."""
         at = at[np.argsort(self.times[at], kind="stable")]
         rows, step = self.rows[at], np.diff(self.times[at], prepend=self.times[at][0] - 1)
-        _refuse(step == 0, rows, f"{name} is there twice in its round")
-        _refuse(step > 1, rows, f"{name} does not follow the one before it: a trial is missing")
+        _refuse(step == 0, rows, f"{name} is there twice in {which}. Number its trials one after the other")
+        _refuse(step > 1, rows, f"{name} skips one in {which}. Add the trial that is missing, or leave the round out")
         choices = len(at) - self.given
         _refuse([choices < 0], rows, f"its round has {len(at)} trials, but {self.given} are given in each")
         horizon = choices
@@ -105,10 +116,6 @@ class _Trials:
             _refuse(self.horizons[at] != horizon, rows, "the horizon must be one number in a round, but it changes")
             _refuse([horizon < choices], rows, f"the horizon must be at least the {choices} choices, got {horizon}")
         return Round(self.arms[at], self.rewards[at], given=self.given, horizon=horizon)
-
-
-def _groups(table: pd.DataFrame, name: str) -> list[Integers]:
-    return list(table.groupby(name, sort=True).indices.values())
 
 
 def _checked(frame: pd.DataFrame, wanted: list[str]) -> pd.DataFrame:
@@ -134,10 +141,19 @@ def _numbers(column: pd.Series, name: str) -> Array:
     if bad.any():
         place = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            f"row {column.index[place]}: {name} must be a finite number, got {column.iloc[place]!r}. Mend it, or leave "
-            "the round out."
+            f"row {column.index[place]}: {name} must be a finite number, got {_shown(column.iloc[place])}. Mend it, or "
+            "leave the round out."
         )
     return values
+
+
+def _shown(value: Any) -> str:
+    """Return an entry of a table as text; nothing of how it is stored.
+
+    >>> _shown(np.float64(np.inf)), _shown("lots")
+    ('inf', "'lots'")
+    """
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _whole(values: Array, name: str, rows: Any) -> Integers:
@@ -154,10 +170,47 @@ def _refuse(bad: Any, rows: Any, what: str) -> None:
         raise ValueError(f"row {rows[int(np.flatnonzero(bad)[0])]}: {what}.")
 
 
+def _counted(which: Integers, arm: str, rows: Any) -> int:
+    """Return how many arms there are if nobody says so: up to the largest index. If nobody takes the first, say it."""
+    _refuse(which >= MOST_ARMS, rows, f"{arm} must be an index below {MOST_ARMS:,}. Mend it, or say how many arms")
+    if which.min() > 0:
+        warnings.warn(
+            f"nobody takes {arm} 0, but arms are counted from 0. If yours are counted from {which.min()}, take "
+            f"{which.min()} from each.",
+            stacklevel=3,
+        )
+    return int(which.max()) + 1
+
+
 def _grid(numbers: dict[str, Array], places: list[str]) -> Array:
-    """Return the full grid of all values that occur, the last coordinate fastest."""
-    axes = np.meshgrid(*(np.unique(numbers[name]) for name in places), indexing="ij")
-    return np.stack([axis.ravel() for axis in axes], axis=1)
+    """Return the full grid of all values that occur, the last coordinate fastest. If it has gaps, say it."""
+    values = {name: np.unique(numbers[name]) for name in places}
+    size = math.prod(each.size for each in values.values())
+    if size > MOST_ARMS:
+        raise ValueError(
+            f"{', '.join(places)} have so many values that their grid has {size:,} arms. Say where arms lie: "
+            "coordinates=... or --arms."
+        )
+    for name, each in values.items():
+        if (place := _gap(each)) is not None:
+            warnings.warn(
+                f"nobody takes an arm with {name} between {each[place]:g} and {each[place + 1]:g}: it is left out of "
+                "the grid. If there is one, say where arms lie: coordinates=... or --arms.",
+                stacklevel=3,
+            )
+    return np.stack([axis.ravel() for axis in np.meshgrid(*values.values(), indexing="ij")], axis=1)
+
+
+def _gap(values: Array) -> int | None:
+    """Return where a value is missing between others that are evenly spaced; None if none is.
+
+    >>> _gap(np.array([0.0, 2.0, 4.0, 8.0])), _gap(np.array([0.0, 0.3, 1.0]))
+    (2, None)
+    """
+    step = np.diff(values)
+    ratio = step / step.min(initial=math.inf)
+    even = np.allclose(ratio, ratio.round(), rtol=0, atol=1e-6)
+    return int(ratio.argmax()) if even and ratio.max(initial=1.0) > 1.5 else None
 
 
 def _found(points: Array, where: Array, places: list[str], rows: Any) -> Integers:

@@ -11,6 +11,7 @@ from typing import Any, final, overload
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import counted, number
 from corrbandits.choices.curvature import curvature
 from corrbandits.choices.fitting import Fit, fit
 from corrbandits.choices.likelihood import Problem
@@ -31,6 +32,11 @@ class Fits(Sequence[Fit]):
     >>> both = fit_people([anna, ben], Model(prior_mean=1.0, exploration=0.0, temperature="shared"))
     >>> len(both), both.parameters, {name: round(value, 2) for name, value in both.shared.items()}
     (2, 1, {'temperature': 3.56})
+    >>> print(fit_people([anna, ben], Model(prior_mean=1.0, exploration=0.0)))
+    2 people, log likelihood -6.7269
+    person  temperature
+    Anna    2.11 ± 3.5
+    Ben     13.4 ± 140
     """
 
     model: Model
@@ -59,6 +65,17 @@ class Fits(Sequence[Fit]):
         """That of the choices of all people."""
         return sum(one.log_likelihood for one in self.each)
 
+    def __str__(self) -> str:
+        names = [*self.model.free, "notes"] if any(one.notes for one in self.each) else [*self.model.free]
+        rows = [["person", *names], *([str(one.person), *_cells(one, names)] for one in self.each)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        head = f"{counted(len(self.each), 'person', 'people')}, log likelihood {self.log_likelihood:.4f}"
+        values = [
+            f"{name} of all: {number(self.shared[name], 4)} ± {number(self.errors[name], 2)}" for name in self.shared
+        ]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        return "\n".join([head, *values, *lines])
+
     @property
     def parameters(self) -> int:
         """How many are fitted: those of every person, and those that are shared once."""
@@ -85,6 +102,12 @@ class Fits(Sequence[Fit]):
         """The Bayesian criterion of the group: people's own, and the logarithm of all choices for what is shared."""
         choices = sum(one.choices for one in self.each)
         return sum(one.bic for one in self.each) + (math.log(choices) * len(self.shared) if self.shared else 0.0)
+
+
+def _cells(one: Fit, names: Sequence[str]) -> list[str]:
+    """Return the parameters of a person with their errors as texts, and how many notes there are if that is asked."""
+    words = {name: f"{number(one.values[name], 3)} ± {number(e, 2)}" for name, e in one.errors.items()}
+    return [words[name] if name in words else str(len(one.notes)) for name in names]
 
 
 def shared_fits(people: Sequence[Person], model: Model, side_by_side: SideBySide) -> Fits:

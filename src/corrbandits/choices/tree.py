@@ -12,7 +12,7 @@ from corrbandits._core.checks import Array
 from corrbandits.choices.fitting import Fit
 from corrbandits.choices.likelihood import Problem
 from corrbandits.choices.parameters import PARAMETERS
-from corrbandits.choices.people import Person
+from corrbandits.choices.people import Person, several
 from corrbandits.choices.population import Population, Seed
 from corrbandits.choices.sharing import Fits
 
@@ -32,31 +32,43 @@ def to_datatree(found: Fits | Population, people: Sequence[Person], *, draws: in
     arm of each choice) and `constant_data` (rewards, what was given, horizons, and where arms lie). Of a population
     there is also `posterior`, a variable for each free parameter with the dimensions chain, draw and person, and one
     for its median over all people: so many `draws` in each of four chains, from the normal laws that were found. The
-    log likelihood is then that of each draw; otherwise, and with `draws=0`, that of the estimates. Trials count
-    choices; where a round has fewer than others, numbers are nan and arms -1.
+    log likelihood is then that of each draw; otherwise, and with `draws=0`, that of the estimates. It has one dimension
+    for all choices, `observation`, which says whose they are and in which round and trial: so it has no gaps, whatever
+    the lengths of rounds, and ArviZ can sum it. In the other groups trials count choices; where a round has fewer than
+    others, numbers are nan and arms -1.
 
     >>> from corrbandits.choices import Model, Round, fit_people
     >>> anna = Person([Round([0, 1, 1, 0, 1], [1.0, 3.0, 2.0, 1.5, 2.0])], arms=2, name="Anna")
     >>> model = Model(prior_mean=1.0, exploration=0.0)
     >>> tree = to_datatree(fit_people([anna], model), [anna])
     >>> dict(tree["log_likelihood"].sizes), tree["observed_data"]["arm"].values[0, 0]
-    ({'person': 1, 'round': 1, 'trial': 5}, array([0, 1, 1, 0, 1]))
+    ({'observation': 5}, array([0, 1, 1, 0, 1]))
     """
     import xarray as xr
 
     checks.integer("draws", draws, least=0)
     each = found.people if isinstance(found, Population) else found.each
-    if [one.person for one in each] != [person.name for person in people]:
+    if [one.person for one in each] != [person.name for person in several(people)]:
         raise ValueError("people must be those who were fitted, in the same order, but their names differ.")
     groups = {"estimates": _estimates(each), "observed_data": _observed(people), "constant_data": _constant(people)}
     if isinstance(found, Population) and draws:
         lines = _draws(found, draws, np.random.default_rng(seed))
         groups["posterior"] = _posterior(found, lines)
-        groups["log_likelihood"] = xr.Dataset({"choice": (("chain", "draw", *CHOICE), _drawn(found, people, lines[0]))})
+        likely: Any = (("chain", "draw", "observation"), _drawn(found, people, lines[0]))
     else:
-        groups["log_likelihood"] = xr.Dataset({"choice": (CHOICE, _padded(people, _of_estimates(each, people)))})
+        likely = ("observation", _of_estimates(each, people))
     names = {"person": [str(person.name) for person in people]}
-    return xr.DataTree.from_dict({name: group.assign_coords(names) for name, group in groups.items()})
+    groups = {name: group.assign_coords(names) for name, group in groups.items()}
+    groups["log_likelihood"] = xr.Dataset({"choice": likely}, _whose(people))
+    return xr.DataTree.from_dict(groups)
+
+
+def _whose(people: Sequence[Person]) -> dict[str, Any]:
+    """Return the person, round and trial of each choice, one after the other."""
+    every = [
+        (str(person.name), r, t) for person in people for r, one in enumerate(person.rounds) for t in range(one.choices)
+    ]
+    return {name: ("observation", list(part)) for name, part in zip(CHOICE, zip(*every, strict=True), strict=True)}
 
 
 def _estimates(each: Sequence[Fit]) -> xr.Dataset:
@@ -127,19 +139,20 @@ def _posterior(found: Population, lines: tuple[Array, Array]) -> xr.Dataset:
 
 def _drawn(found: Population, people: Sequence[Person], lines: Array) -> Array:
     """Return the log likelihood of each choice under each draw."""
-    into = np.empty((*lines.shape[:2], *_shape(people)))
+    into = np.empty((*lines.shape[:2], sum(person.choices for person in people)))
     problems = [Problem(person, one.model) for person, one in zip(people, found.people, strict=True)]
     for chain, draw in np.ndindex(*lines.shape[:2]):
         values = [
             one.values | {name: PARAMETERS[name].value(z) for name, z in zip(one.model.free, row, strict=True)}
             for one, row in zip(found.people, lines[chain, draw].tolist(), strict=True)
         ]
-        into[chain, draw] = _padded(people, [p.each(own) for p, own in zip(problems, values, strict=True)])
+        into[chain, draw] = np.concatenate([p.each(own) for p, own in zip(problems, values, strict=True)])
     return into
 
 
-def _of_estimates(each: Sequence[Fit], people: Sequence[Person]) -> list[Array]:
-    return [Problem(person, one.model).each(one.values) for person, one in zip(people, each, strict=True)]
+def _of_estimates(each: Sequence[Fit], people: Sequence[Person]) -> Array:
+    own = [Problem(person, one.model).each(one.values) for person, one in zip(people, each, strict=True)]
+    return np.concatenate(own)
 
 
 def _shape(people: Sequence[Person]) -> tuple[int, int, int]:

@@ -68,11 +68,19 @@ class Trials:
         )
 
 
+SMALLEST = 1e-300
+"""One over it, and over a thousandth of it, are doubles."""
+
+
 def unit_of(rewards: Array) -> float:
     """Return a power of two near the largest reward, so that no product of two overflows; 1 if all are 0.
+
+    Refuse rewards so small that one over them is no double.
 
     >>> unit_of(np.array([0.0, -100.0])), unit_of(np.zeros(2))
     (64.0, 1.0)
     """
     largest = float(np.abs(rewards).max(initial=0.0))
+    if 0 < largest < SMALLEST:
+        raise ValueError(f"rewards must be larger than {SMALLEST:g}, or 0, got {largest:g}. Give them in another unit.")
     return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0

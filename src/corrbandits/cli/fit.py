@@ -61,7 +61,7 @@ def fit(
     from corrbandits._shell import outputs
     from corrbandits.fits.campaign import run
     from corrbandits.fits.files import write
-    from corrbandits.fits.models import MODELS, named, usual
+    from corrbandits.fits.models import described, named, usual
     from corrbandits.fits.outcomes import Outcomes
     from corrbandits.fits.standings import standings
     from corrbandits.fits.tables import Headings, read_people
@@ -77,7 +77,7 @@ def fit(
         outcomes = run(people, fitted, kept, threads=number, leave_out=leave_out)
         found = standings(outcomes)
         with outputs.results(out, inputs=[choices]) as files:
-            write(files, name, found, {model: MODELS[model].words for model in fitted})
+            write(files, name, found, {each: described(each, model) for each, model in fitted.items()})
     _print(found)
     typer.echo(f"{name}-people.csv, {name}-models.csv, {name}.html and figures (.png, .pdf) are in {out}/")
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 FONT: Any = {"font.size": 9, "axes.titlesize": 9, "axes.labelsize": 8.5, "xtick.labelsize": 8, "ytick.labelsize": 8}
 LONGEST_NAME = 40  # characters: more have no room
 MOST_BINS = 24
+LEAST = -0.5
+"""Shares explained below this are drawn here."""
+
 ACROSS = 3
 """Panels in a row."""
 
@@ -77,7 +80,7 @@ def histogram(ax: Axes, each: list[Outcome], name: str, colour: str) -> None:
     """Draw how a parameter is spread over people, those whose fit runs to an end in grey, and its median."""
     from matplotlib.ticker import MaxNLocator
 
-    values, sure = in_view(each, name)
+    values, sure, beyond = in_view(each, name)
     edges = _edges(values, logarithmic(name))
     if logarithmic(name):
         _number_logarithms(ax)
@@ -87,7 +90,17 @@ def histogram(ax: Axes, each: list[Outcome], name: str, colour: str) -> None:
         ax.axvline(middle, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=4))
     ax.set_title(f"{name}: median {number(middle)}", loc="left")
+    _count_farther(ax, beyond)
     _tidy(ax)
+
+
+def _count_farther(ax: Axes, beyond: NDArray[np.int64]) -> None:
+    """Write, above the bars, how many people lie farther out on each side than they are drawn."""
+    for side, x, words in ((-1, 0.0, "← {} farther"), (1, 1.0, "{} farther →")):
+        if count := int((beyond == side).sum()):
+            ax.margins(y=0.2)
+            text = ax.text(x, 0.98, words.format(count), fontsize=7, color="#444444", transform=ax.transAxes, va="top")
+            text.set_horizontalalignment("left" if side < 0 else "right")
 
 
 def logarithmic(name: str) -> bool:
@@ -117,10 +130,11 @@ def _number_logarithms(ax: Axes) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def in_view(each: list[Outcome], name: str) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the values of a parameter, and which are no end of where it may lie.
+def in_view(each: list[Outcome], name: str) -> tuple[Array, NDArray[np.bool_], NDArray[np.int64]]:
+    """Return the values of a parameter, which of them are no end of where it may lie, and which were moved.
 
-    Values far beyond the others, as those at an end often are, are moved to the edge of the picture.
+    Values far beyond the others, as those at an end often are, are moved to the edge of the picture: -1 stands for the
+    left one, 1 for the right, 0 for what is where it is.
     """
     values = np.array([one.values[name] for one in each])
     sure = np.array([bool(np.isfinite(one.errors[name])) for one in each])
@@ -129,15 +143,17 @@ def in_view(each: list[Outcome], name: str) -> tuple[Array, NDArray[np.bool_]]:
     low, high = np.quantile(kept, [0.25, 0.75])
     room = 3 * (high - low) or 1.0
     inside = np.clip(line, max(kept.min(), low - room), min(kept.max(), high + room))
-    return np.array([PARAMETERS[name].value(place) for place in inside.tolist()]), sure
+    moved = np.sign(line - inside).astype(np.int64)
+    return np.array([PARAMETERS[name].value(place) for place in inside.tolist()]), sure, moved
 
 
 def _strip(ax: Axes, values: Array, place: int, colour: str) -> None:
-    """Draw a point for each person, apart by their order, and their median."""
-    least = max(float(values.min()), -0.5)
+    """Draw a point for each person, apart by their order, and their median; a triangle for who lies farther left."""
     apart = 0.3 * ((np.arange(values.size) * 0.618034) % 1.0 - 0.5)  # the golden ratio spreads any number evenly
-    ax.plot(np.maximum(values, least), place + apart, ".", color=colour, markersize=3.5, alpha=0.7)
-    middle = float(np.median(values))
+    for part, mark in ((values >= LEAST, "."), (values < LEAST, "<")):
+        x = np.maximum(values[part], LEAST)
+        ax.plot(x, place + apart[part], mark, color=colour, markersize=3.5, alpha=0.7)
+    middle = max(float(np.median(values)), LEAST)
     ax.plot([middle, middle], [place - 0.32, place + 0.32], color="black", linewidth=1.8)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from corrbandits._shell.numbers import NUMBER
+from corrbandits._shell.numbers import NUMBER, number
 from corrbandits._shell.texts import near
 from corrbandits.choices import PARAMETERS, Model
 from corrbandits.choices.model import Setting
@@ -54,6 +54,17 @@ def named(names: Sequence[str], kernel: str = "squared_exponential", settings: S
     _refuse_unknown("--kernel", kernel, KERNELS)
     said = _settings(settings, names)
     return {name: _made(MODELS[name].model, KERNELS[kernel], said[name]) for name in dict.fromkeys(names)}
+
+
+def described(name: str, model: Model) -> str:
+    """Return what a named model says of people, and what of it is fitted and fixed.
+
+    >>> described("greedy", named(["greedy"], settings=["noise=0.2"])["greedy"]).split("; ")[1:]
+    ['kernel squared_exponential', 'fitted prior_mean, length, temperature', 'fixed prior_sd 1, noise 0.2']
+    """
+    kernel = "".join(f"; kernel {word}" for word, kind in KERNELS.items() if kind is type(model.kernel))
+    fixed = ", ".join(f"{each} {number(value)}" for each, value in model.fixed.items() if value)
+    return f"{MODELS[name].words}{kernel}; fitted {', '.join(model.free) or 'nothing'}; fixed {fixed or 'nothing'}"
 
 
 def usual(coordinates: bool) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from corrbandits._shell import outputs
 from corrbandits._shell.appended import append, whole_lines
 from corrbandits.choices import Fit, Model, Person, fit, leave_one_round_out, log_likelihood
 
-FORMAT = "corrbandits fit 1"
+FORMAT = "corrbandits fit 2"
 """Changes when what is fitted to the same trials changes."""
 
 
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
     log_likelihood: float
     predicted: tuple[float, ...]
-    """The log likelihood of each round under a fit to the others; none where there is one round."""
+    """The log likelihood of each round with a choice under a fit to the others; none where there is one such round."""
 
     notes: tuple[str, ...]
 
@@ -81,7 +81,8 @@ def fitted(person: Person, name: str, model: Model, *, leave_out: bool = True) -
     ('Anna', ('temperature',), 2)
     """
     whole = fit(person, model)
-    rounds = _foreseen(person, model, whole) if leave_out and len(person.rounds) > 1 else ()
+    played = person.only([k for k, each in enumerate(person.rounds) if each.choices])
+    rounds = _foreseen(played, model, whole) if leave_out and len(played.rounds) > 1 else ()
     return _outcome(whole, name, digest(person, model, leave_out=leave_out), rounds)
 
 

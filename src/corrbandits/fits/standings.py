@@ -12,11 +12,13 @@ from typing import NamedTuple, final
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import NUMBER
 from corrbandits.choices import PARAMETERS, compare
 from corrbandits.fits.outcomes import Outcome
+from corrbandits.study.exchange import FORMULA
 
 FORESEEN, FITTED = "rounds left out", "BIC"
-"""What models are compared by: rounds foreseen by fits to the others, or minus half of BIC where there is one round."""
+"""What models are compared by: rounds foreseen by fits to the others, or minus half of BIC where somebody has none."""
 
 
 class Standing(NamedTuple):
@@ -58,6 +60,9 @@ class Standings:
     evidence: Array
     """Of each person (rows) and model (columns, in the order of `rows`)."""
 
+    not_foreseen: tuple[str, ...] = ()
+    """The people with no round to leave out, where others have some: because of them all are compared by BIC."""
+
     @property
     def best(self) -> Standing:
         """The first of the models."""
@@ -66,10 +71,10 @@ class Standings:
 
 def standings(outcomes: Iterable[Outcome]) -> Standings:
     """Return how models stand; every person must have been fitted by every model."""
-    found: dict[str, list[Outcome]] = {}
-    for one in outcomes:
-        found.setdefault(one.model, []).append(one)
-    left_out = all(one.predicted for each in found.values() for one in each)
+    every = [*outcomes]
+    alone = tuple(dict.fromkeys(one.person for one in every if not one.predicted))
+    some = any(one.predicted for one in every)
+    left_out, found = not alone, _by_model(every, left_out=not alone)
     evidence = np.array([[_evidence(one, left_out=left_out) for one in each] for each in found.values()]).T
     total = np.argsort(-evidence.sum(axis=0), kind="stable")
     names = [[*found][k] for k in total.tolist()]
@@ -78,9 +83,16 @@ def standings(outcomes: Iterable[Outcome]) -> Standings:
     best = np.bincount(evidence.argmax(axis=1), minlength=len(names)).tolist()
     parts = zip(names, best, compared.shares, compared.exceedance, compared.protected, strict=True)
     rows = [_standing(found[name], int(first), *map(float, rest)) for name, first, *rest in parts]
-    return Standings(
-        {name: found[name] for name in names}, rows, compared.chance, FORESEEN if left_out else FITTED, evidence
-    )
+    by = FORESEEN if left_out else FITTED
+    return Standings({name: found[name] for name in names}, rows, compared.chance, by, evidence, alone if some else ())
+
+
+def _by_model(every: Iterable[Outcome], *, left_out: bool) -> dict[str, list[Outcome]]:
+    """Return outcomes by model, without rounds left out where not everybody has some: no number is of both kinds."""
+    found: dict[str, list[Outcome]] = {}
+    for one in every:
+        found.setdefault(one.model, []).append(one if left_out else one._replace(predicted=()))
+    return found
 
 
 def _evidence(one: Outcome, *, left_out: bool) -> float:
@@ -138,5 +150,7 @@ def _csv(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cell(value: float | int | str) -> str:
-    """Return a value as text, nothing for a number that is not known."""
+    """Return a value as text, nothing for a number that is not known, a ' before what looks like a formula."""
+    if isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value):
+        return f"'{value}"
     return "" if isinstance(value, float) and not math.isfinite(value) else str(value)

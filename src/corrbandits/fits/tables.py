@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from corrbandits._core.checks import Array
-from corrbandits._shell.csv import Columns, places, read_columns, with_points
+from corrbandits._shell.csv import CODE, Columns, places, read_columns, with_points
 from corrbandits._shell.numbers import NUMBER
 from corrbandits.choices import Person, from_frame
 
@@ -54,7 +54,7 @@ class Headings:
                 return [str(heading) for heading in headings]
         asked = ",".join(self.arm) or "arm (an index from 0), or x and y"
         raise ValueError(
-            f"{path} must have a column for the arm, {asked}, got {', '.join(columns)}. Name it with --arm, as in "
+            f"{path} must have a column for the arm, {asked}, got {columns.listed()}. Name it with --arm, as in "
             "--arm x,y."
         )
 
@@ -84,9 +84,15 @@ def read_people(path: Path, headings: Headings, *, given: int = 0, arms: Path | 
     own = arm[0] if len(arm) == 1 and arm[0] != columns.exact("x") else arm
     options: dict[str, Any] = {name: heading for name, heading in names.items() if heading}
     try:
-        return from_frame(frame, **options, arm=own, coordinates=where, given=given)
+        people = from_frame(frame, **options, arm=own, coordinates=where, given=given)
     except ValueError as error:
         raise ValueError(f"{path}, {error}") from None
+    if idle := next((person for person in people if not person.choices), None):
+        raise ValueError(
+            f"{path}: every person must have made a choice, but all trials of person {idle.name} are given. Leave them "
+            f"out, or give a smaller --given than {given}."
+        )
+    return people
 
 
 ROUND = " round"
@@ -98,7 +104,7 @@ def _heading(columns: Columns, name: str, asked: str | None, path: Path) -> str 
     found = next(filter(None, map(columns.exact, words)), None)
     if found is None and (asked is not None or name not in OPTIONAL):
         raise ValueError(
-            f"{path} must have a column for the {name}, {' or '.join(words)}, got {', '.join(columns)}. Name it with "
+            f"{path} must have a column for the {name}, {' or '.join(words)}, got {columns.listed()}. Name it with "
             f"--{name}."
         )
     return found
@@ -114,8 +120,8 @@ def _frame(columns: Columns, headings: Sequence[str], path: Path) -> pd.DataFram
 
 
 def _numbers(texts: Sequence[str | None]) -> Sequence[float | int | str | None]:
-    """Return texts as numbers if all of them are: person 9 comes before person 10."""
-    if not all(text is not None and NUMBER.fullmatch(text) for text in texts):
+    """Return texts as numbers if all of them are: person 9 comes before person 10, but person 007 is not person 7."""
+    if not all(text is not None and NUMBER.fullmatch(text) and not CODE.match(text) for text in texts):
         return texts
     numbers = [float(text) for text in texts if text is not None]
     return [int(x) for x in numbers] if all(x % 1 == 0 and abs(x) < 2**53 for x in numbers) else numbers

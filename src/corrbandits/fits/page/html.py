@@ -26,6 +26,7 @@ from corrbandits.fits.sentences import percent, quartiles, sentences
 from corrbandits.fits.standings import FORESEEN, Standings, people_csv
 
 TITLE = "Which model explains whom"
+FARTHER = " A triangle lies farther out than it is drawn."
 HEADS = (
     "model",
     "parameters",
@@ -45,8 +46,9 @@ def render(found: Standings, name: str = "", words: Mapping[str, str] | None = N
     title = f"{name}: {TITLE[0].lower()}{TITLE[1:]}" if name else TITLE
     people = counted(found.best.people, "person", "people")
     choices = sum(one.choices for one in found.outcomes[found.best.model])
+    arms = counted(max(one.arms for one in found.outcomes[found.best.model]), "arm")
     parts = [
-        f"<p>{people}, {counted(choices, 'choice')}, {counted(len(found.rows), 'model')}.</p>",
+        f"<p>{people}, {counted(choices, 'choice')} among {arms}, {counted(len(found.rows), 'model')}.</p>",
         section("In short", said(sentences(found))),
         section("Model by model", _models(found)),
         section("Parameters of people", _parameters(found)),
@@ -73,7 +75,7 @@ def _models(found: Standings) -> str:
     which = "in rounds that it was not fitted to" if found.by == FORESEEN else "as it was fitted to them"
     return (
         f"<p>Each point is a person: how much of the log likelihood of their choices a model explains, {which}; 0 is "
-        "chance, 100 % certainty. Point at one for its parameters.</p>\n"
+        f"chance, 100 % certainty. Point at one for its parameters.{FARTHER}</p>\n"
         "<noscript><p>The figures need JavaScript; all numbers are in the tables.</p></noscript>\n"
         + chart("models", "Share explained of each person under each model")
         + table(HEADS, rows, "Models", "fit")
@@ -91,7 +93,8 @@ def _parameters(found: Standings) -> str:
         f'<div data-model="{escape(model)}">{_quartiles(each, model)}</div>' for model, each in found.outcomes.items()
     )
     return (
-        "<p>Each point is a person. Grey ones run to an end: the choices tell no more than that it lies beyond.</p>\n"
+        "<p>Each point is a person. Grey ones run to an end: the choices tell no more than that it lies beyond."
+        f"{FARTHER}</p>\n"
         + choice("model", "Model", [(name, name) for name in names], names[0])
         + f'<div class="charts">{charts}</div>\n{tables}'
     )
@@ -133,7 +136,7 @@ def _about(found: Standings, words: Mapping[str, str]) -> str:
     by = (
         "each round under the parameters fitted to the others"
         if found.by == FORESEEN
-        else "minus half of BIC, as there is one round for each person, and none to leave out"
+        else "minus half of BIC: no round was left out"
     )
     rows = {escape(row.model): words[row.model] for row in found.rows if row.model in words}
     return about(

@@ -250,3 +250,24 @@ def test_a_fit_does_not_depend_on_the_unit_of_rewards(anna, scale):
     assert other.values["temperature"] / scale == pytest.approx(found.values["temperature"], rel=1e-3)
     assert other.covariance == pytest.approx(found.covariance, rel=1e-2)
     assert other.notes == found.notes == ()
+
+
+def test_somebody_who_only_takes_new_arms_is_found_to_choose_among_them_at_random():
+    """The known top: one of the arms not yet taken, all as likely."""
+    rng = np.random.default_rng(0)
+    rounds = [Round(rng.permutation(121)[:31], rng.uniform(60.0, 127.0, 31), given=1) for _ in range(4)]
+    found = choices.fit(Person(rounds, arms=121), Model(rule=cb.UCL()))
+    assert found.log_likelihood == pytest.approx(-4 * np.log(121 - np.arange(1, 31)).sum(), abs=1e-5)
+    assert not any("search" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_somebody_who_hardly_hesitates_is_found_at_the_lowest_temperature(seed):
+    model, known = Model(rule=cb.UCL()), {"prior_mean": 60.0, "prior_sd": 10.0, "temperature": 0.05}
+    worlds = [cb.GaussianBandit(np.random.default_rng([seed, k]).normal(50.0, 15.0, 30), 1.0) for k in range(8)]
+    person = choices.simulate(model, known, worlds, horizon=20, seed=seed)
+    found = choices.fit(person, model)
+    assert any("temperature runs to its lower end" in note for note in found.notes)
+    assert not any("search" in note for note in found.notes)
+    at_the_end = known | {"temperature": found.values["temperature"]}
+    assert found.log_likelihood >= choices.log_likelihood(person, model, at_the_end)

@@ -39,6 +39,9 @@ FLATTEST = 1e-6
 MOST_ODDS = 10.0
 """The largest stickiness, and the most that the distance to the nearest arm may cost, as a logarithm of odds."""
 
+OF_VALUES = ("prior_mean", "exploration", "prior_sd")
+"""The parameters whose coefficients are over the temperature."""
+
 MOST_STEPS = 60
 """Of Newton's method, which takes some five."""
 
@@ -107,14 +110,13 @@ class Problem:
         """Return the top over the parameters that utilities are linear in, those in `values` given."""
         view = self.viewer.view(values)
         held: dict[str, float] = {}
+        x = np.zeros(len(self.inner)) if start is None or len(start) != len(self.inner) else np.array(start)
         while True:
             names = [name for name in self.inner if name not in held]
             units = np.array([self._coefficient_unit(name) for name in names])
             rows = np.array([*(self._row(name, values) for name in names), self._offset(values, held)])
             rows[: len(names)] *= units[:, None]  # so that no product of two overflows, whatever rewards are in
             X = self._utilities(rows, view)
-            whole = start is not None and len(start) == len(names)
-            x = np.array(start) if whole else self._first(names)
             value, steps = compiled.logit.climb(X, self._arms, x, values["lapse"], MOST_STEPS)
             found = {**dict(zip(names, (x * units).tolist(), strict=True)), **held}
             wrong = self._beyond(found, values)
@@ -122,6 +124,7 @@ class Problem:
                 ends = {name: self._end(name, x_held) for name, x_held in held.items()}
                 return Top(self._natural(found, values), value, ends, steps == MOST_STEPS, x), view
             held |= wrong
+            x = self._near(found, held)
 
     def natural_unit(self, name: str, values: Values) -> float:
         """Return by how much a parameter must move along its line for utilities to move by about 1."""
@@ -190,9 +193,19 @@ class Problem:
             offset += np.array(self._row(name, values)) * x
         return offset
 
-    def _first(self, names: list[str]) -> Array:
-        """Return coefficients to begin with: an arm better by a tenth of the unit is e times as likely."""
-        return np.array([10.0 if name == "temperature" else 0.0 for name in names])
+    def _near(self, found: Values, held: Values) -> Array:
+        """Return coefficients to go on from, once some are held at their ends.
+
+        That is 0, where all arms are as likely and the likelihood bends most. If the temperature is held at its lower
+        end, choices would be as good as certain there, and nothing bends: it is then where the search was, with all
+        values in the ratios they had.
+        """
+        names = [name for name in self.inner if name not in held]
+        if held.get("temperature", 0.0) * self.trials.unit <= 1.0:
+            return np.zeros(len(names))
+        share = held["temperature"] / found["temperature"]
+        each = [found[name] * (share if name in OF_VALUES else 1.0) / self._coefficient_unit(name) for name in names]
+        return np.array(each)
 
     def _coefficient_unit(self, name: str) -> float:
         """Return the unit of a coefficient while it is looked for: those of values are one over the rewards' unit."""
@@ -225,8 +238,7 @@ class Problem:
         every = dict(values)
         rate = found.get("temperature", 1 / values.get("temperature", 1.0))
         for name, x in found.items():
-            ratio = name in ("prior_mean", "exploration", "prior_sd")
-            every[name] = 1 / x if name == "temperature" else x / rate if ratio else x
+            every[name] = 1 / x if name == "temperature" else x / rate if name in OF_VALUES else x
         return {name: every[name] for name in PARAMETERS if name in every}
 
 

@@ -19,7 +19,7 @@ from corrbandits._shell import outputs
 from corrbandits._shell.appended import append, whole_lines
 from corrbandits.choices import Fit, Model, Person, fit, leave_one_round_out, log_likelihood
 
-FORMAT = "corrbandits fit 1"
+FORMAT = "corrbandits fit 2"
 """Changes when what is fitted to the same trials changes."""
 
 

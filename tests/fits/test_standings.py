@@ -7,10 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from corrbandits.choices import compare
-from corrbandits.fits.outcomes import Outcome
+from corrbandits import SquaredExponential
+from corrbandits.choices import Model, compare
+from corrbandits.fits.outcomes import Outcome, fitted
 from corrbandits.fits.sentences import sentences
 from corrbandits.fits.standings import FITTED, FORESEEN, models_csv, people_csv, standings
+from tests.support import choosers
+
+SMOOTH = SquaredExponential(1.0)
+IN_TWENTIES = Model(kernel=SMOOTH, prior_sd=20.0)
 
 
 def outcomes(people=30, lead=3.0, rounds=2, seed=0):
@@ -91,3 +96,22 @@ def test_kinds_are_spoken_of_where_there_are_people_enough():
 def test_fits_with_a_note_are_counted():
     said = sentences(standings(outcomes()))
     assert any(sentence.startswith("Of 1 fit of 30 there is something to note") for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"), [(1.0, "An exploration is in units of reward"), (20.0, "An exploration of 1 is worth 20")]
+)
+def test_an_exploration_is_said_in_what_it_counts(unit, words):
+    values = {"exploration": 0.5, "temperature": 1.0, "prior_sd": unit}
+    free, errors = ("exploration", "temperature"), {"exploration": 0.1, "temperature": 0.1}
+    one = Outcome("p", "wide", "k", 40, 10, free, values, errors, -60.0, (-30.0, -31.0), ())
+    assert any(sentence.startswith(words) for sentence in sentences(standings([one])))
+    assert not any("exploration" in sentence for sentence in sentences(standings(outcomes(people=4))))
+
+
+def test_an_exploration_in_another_unit_is_the_same_bonus():
+    """What the sentence promises: 20 times the unit, a twentieth of the number, the same likelihood."""
+    anna = choosers.somebody("Anna")
+    plain, other = (fitted(anna, "one", model, leave_out=False) for model in (Model(kernel=SMOOTH), IN_TWENTIES))
+    assert other.log_likelihood == pytest.approx(plain.log_likelihood, abs=1e-8)
+    assert 20 * other.values["exploration"] == pytest.approx(plain.values["exploration"], rel=1e-4)

@@ -18,7 +18,15 @@ OF_THE_PRIOR = ("prior_mean", "prior_sd", "length")
 
 def sentences(found: Standings) -> list[str]:
     """Return what was found, the sentence to remember first."""
-    return [_first(found), *_rivals(found), _explained(found), _parameters(found), *_kinds(found), *_notes(found)]
+    return [
+        _first(found),
+        *_rivals(found),
+        _explained(found),
+        _parameters(found),
+        *_exploration(found),
+        *_kinds(found),
+        *_notes(found),
+    ]
 
 
 def _first(found: Standings) -> str:
@@ -81,6 +89,20 @@ def _parameters(found: Standings) -> str:
     each = found.outcomes[found.best.model]
     parts = [f"{name} {quartiles(each, name)}" for name in each[0].free]
     return f"Its parameters, median and quartiles over people: {'; '.join(parts)}." if parts else "It has no parameter."
+
+
+def _exploration(found: Standings) -> list[str]:
+    """Return what an exploration is counted in, which depends on the prior deviation that is fixed."""
+    one = found.outcomes[found.best.model][0]
+    if "exploration" not in one.free or "prior_sd" not in one.values:
+        return []
+    unit = one.values["prior_sd"]
+    if unit == 1.0:
+        return [
+            "An exploration is in units of reward: what an arm of which nothing is known gains by that. With "
+            "--set prior_sd=20 it is counted in 20 of them."
+        ]
+    return [f"An exploration of 1 is worth {number(unit)} in reward to an arm of which nothing is known: prior_sd."]
 
 
 def quartiles(each: list[Outcome], name: str) -> str:

@@ -17,6 +17,9 @@ from corrbandits.simulation.engines.compiled.cache import compiled, part
 MOST_HALVINGS = 30
 """Of a step that leads too far."""
 
+ROUNDING = 1e-26
+"""The variance over arms of what is the same for all of them, over its square, as doubles round it."""
+
 LEAST_RIDGE, MOST_RIDGE = 1e-10, 1e6
 """What is added to a matrix that is as good as singular, over its diagonal: at first, and at most."""
 
@@ -87,9 +90,12 @@ def laws(X: Array, x: Array, lapse: float, into: Array) -> None:
 
 @part
 def _derive(X: Array, chosen: Integers, x: Array, lapse: float, law: Array, g: Array, H: Array, E: Array) -> float:
-    """Return the log likelihood; set its gradient g, minus its Hessian H, and E, which is never indefinite."""
+    """Return the log likelihood; set its gradient g, minus its Hessian H, and E, which is never indefinite.
+
+    What is the same for all arms tells nothing: what is left of it is rounding, and set to 0.
+    """
     p, n, value = x.size, X.shape[2], 0.0
-    mean, gap = np.empty(p), np.empty(p)
+    mean, gap, squares = np.empty(p), np.empty(p), np.zeros(p)
     g[:], H[:], E[:] = 0.0, 0.0, 0.0
     for i in range(chosen.size):
         log_sum = _laws(X, i, x, law)
@@ -101,6 +107,7 @@ def _derive(X: Array, chosen: Integers, x: Array, lapse: float, law: Array, g: A
                 dot += law[a] * X[i, j, a]
             mean[j] = dot
             gap[j] = X[i, j, chosen[i]] - dot
+            squares[j] += sure * dot * dot
             g[j] += sure * gap[j]
         for j in range(p):
             for m in range(j + 1):
@@ -109,6 +116,11 @@ def _derive(X: Array, chosen: Integers, x: Array, lapse: float, law: Array, g: A
                     dot += law[a] * (X[i, j, a] - mean[j]) * (X[i, m, a] - mean[m])
                 E[j, m] += sure * dot
                 H[j, m] += sure * dot - sure * (1.0 - sure) * gap[j] * gap[m]
+    for j in range(p):
+        if E[j, j] <= ROUNDING * squares[j]:
+            g[j] = 0.0
+            for m in range(p):
+                H[j, m], E[j, m], H[m, j], E[m, j] = 0.0, 0.0, 0.0, 0.0
     return value
 
 
@@ -125,6 +137,8 @@ def _solve(H: Array, g: Array, ridge: float, L: Array, step: Array) -> bool:
                 L[j, m] = s / L[m, m]
             elif s > 1e-13 * H[j, j] and s > 0.0:
                 L[j, j] = math.sqrt(s)
+            elif H[j, j] == 0.0 and g[j] == 0.0:  # of no consequence: leave it where it is
+                L[j, j] = 1.0
             else:
                 return False
     for j in range(p):
@@ -146,7 +160,7 @@ def _step(H: Array, E: Array, g: Array, ridge: float, L: Array, step: Array) -> 
     if ridge == 0.0 and _solve(H, g, 0.0, L, step):
         return
     while not _solve(E, g, ridge, L, step):
-        if ridge > MOST_RIDGE:  # an entry of no consequence: leave it where it is
+        if ridge > MOST_RIDGE:
             for j in range(g.size):
                 step[j] = g[j] / E[j, j] if E[j, j] > 0.0 else 0.0
             return

@@ -1,4 +1,4 @@
-"""The climb to the top of a conditional logit, also where Newton's own step is none: as good as singular, or rounded."""
+"""The climb to the top of a conditional logit, also where Newton's own step is none, or rounding has turned it."""
 
 import numpy as np
 import pytest

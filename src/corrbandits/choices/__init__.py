@@ -22,7 +22,7 @@ From the outside in::
     model, parameters, priors    what is said of people, and the numbers it depends on
     recovery, confusion, planning, checking, drawing    what such data can tell, and if people are as the model says
     tree                  what was found as an xarray.DataTree, in the groups that ArviZ knows
-    population, pooling, modes    partial pooling over people
+    population, pooling, iteration, modes    partial pooling over people
     group, sharing, comparing     several people, rounds left out, and which model most people follow
     fitting, bounds, curvature    the top of the likelihood, standard errors, profiles, and where a search may go
     likelihood            the likelihood of one person, its gradient, and its top over what is linear (a concave logit)

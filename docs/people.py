@@ -12,32 +12,16 @@ import json
 import sys
 from pathlib import Path
 
-from corrbandits import plots
-
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from explorers import fits  # noqa: E402
+from explorers.pages import write  # noqa: E402
 from explorers.pictures import pictures  # noqa: E402
 from explorers.tables import report  # noqa: E402
 
 PAGE, DATA = "people.md", "people.json"
-BEGIN, END = "<!-- report -->\n", "<!-- end of report -->\n"
-
-
-def written(page, text):
-    """Return a page with the text between its marks."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}"
-
-
-def show(out):
-    """Write the page and its pictures from the numbers beside it."""
-    data = json.loads((out / DATA).read_text(encoding="utf-8"))
-    page = out / PAGE
-    page.write_text(written(page.read_text(encoding="utf-8"), report(data)), encoding="utf-8")
-    for name, figure in pictures(data).items():
-        plots.save(figure, out / name)
+MARK = "report"
 
 
 def main(arguments=None):
@@ -54,7 +38,7 @@ def main(arguments=None):
         if options.only:
             return
         (options.out / DATA).write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
-    show(options.out)
+    write(options.out, PAGE, MARK, DATA, report, pictures)
 
 
 if __name__ == "__main__":

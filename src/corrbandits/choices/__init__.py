@@ -38,7 +38,7 @@ to all utilities.
 from corrbandits.choices.checking import behaviour, predictive_check
 from corrbandits.choices.comparing import Comparison, compare
 from corrbandits.choices.confusion import Confusion, recover_models
-from corrbandits.choices.drawing import draw_check, draw_confusion, draw_recovery
+from corrbandits.choices.drawing import draw_check, draw_confusion, draw_power, draw_recovery
 from corrbandits.choices.fitting import Fit, fit, profile
 from corrbandits.choices.group import Prediction, fit_people, leave_future_out, leave_one_round_out, predict_people
 from corrbandits.choices.likelihood import choice_probabilities, gradient, log_likelihood
@@ -78,6 +78,7 @@ __all__ = [
     "compare",
     "draw_check",
     "draw_confusion",
+    "draw_power",
     "draw_recovery",
     "fit",
     "fit_people",

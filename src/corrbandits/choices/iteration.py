@@ -26,6 +26,9 @@ LEAST_SPREAD = 1e-2
 FASTEST = 10.0
 """How many times larger or smaller a variance may become in a step."""
 
+SLOWEST = 1 / 16
+"""The smallest share of a step."""
+
 CLOSE = 1e-3
 """The log evidence that further steps are expected to gain, below which there are none."""
 
@@ -42,6 +45,8 @@ class State:
     shared: dict[str, float]
     modes: tuple[Mode, ...]
     steps: tuple[float, ...] = ()
+    pace: float = 1.0
+    """The share of a step that is taken: half of what it was, each time that a step has led downwards."""
 
     @property
     def log_evidence(self) -> float:
@@ -79,40 +84,63 @@ class Iteration:
     def _units(self) -> Array:
         return _units_of(self.problems, [one.values for one in self.alone], self.alone.model.free)
 
+    @cached_property
+    def _lines(self) -> Array:
+        """Where everybody is found alone, (people, parameters)."""
+        names = self.alone.model.free
+        return np.array([[PARAMETERS[name].line(one.values[name]) for name in names] for one in self.alone])
+
     def firsts(self) -> list[State]:
         """Return states to begin with: under a law as wide as people are spread, and as the middle half of them are.
 
         A law must not be too narrow: people would be held at places near the others, and not leave them again; nor as
         wide as those who have run far away, who count as the twentieth person of twenty does, or not at all.
         """
-        names = self.alone.model.free
-        lines = np.array([[PARAMETERS[name].line(one.values[name]) for name in names] for one in self.alone])
+        lines = self._lines
         near = np.clip(lines, *np.quantile(lines, [0.05, 0.95], axis=0))
         low, middle, high = np.quantile(lines, [0.25, 0.5, 0.75], axis=0)
         laws = [(near.mean(axis=0), near.std(axis=0)), (middle, (high - low) / QUARTILES)]
-        return [self._first(lines, near, m, np.maximum(spread, self._units / 2)) for m, spread in laws]
+        return [self._first(near, m, np.maximum(spread, self._units / 2)) for m, spread in laws]
 
-    def _first(self, lines: Array, near: Array, m: Array, spread: Array) -> State:
-        law = Law(self.alone.model.free, m, np.diag(spread**2))
-        starts = [([own, own_near, m], np.zeros((m.size, m.size))) for own, own_near in zip(lines, near, strict=True)]
+    def _first(self, near: Array, m: Array, spread: Array) -> State:
+        law, unknown = Law(self.alone.model.free, m, np.diag(spread**2)), np.zeros((m.size, m.size))
+        starts = [([own, own_near, m], unknown) for own, own_near in zip(self._lines, near, strict=True)]
         return State(law, dict(self.alone.shared), self._modes(law, self.alone.shared, starts))
 
     def settled(self, state: State, most_steps: int, show: Callable[[int], None]) -> State:
-        """Return the state after so many steps, or fewer if it does not move any more; `show` is told how many."""
+        """Return where the state does not move any more; after so many steps, the best that was on the way.
+
+        `show` is told how many steps there were.
+        """
+        best = state
         for step in range(most_steps):
             state = self._stepped(state)
+            best = max(best, state, key=lambda one: one.log_evidence)
             show(step + 1)
             if state.is_settled:
                 state, is_better = self._looked_again(state)
                 if not is_better:
-                    break
-        return state
+                    return state
+        return replace(best, steps=state.steps)
 
     def _stepped(self, state: State) -> State:
         """Return the state after a step: a law from the modes and what they leave uncertain, and the modes under it."""
-        law, shared = _next_law(state, self.least, self.correlated), _moved(state, self.problems)
+        ahead = self._within(_next_law(state, self.least, self.correlated))
+        law, shared = _between(state.law, ahead, state.pace), _moved(state, self.problems)
         modes = self._modes(law, shared, [([mode.z], mode.H) for mode in state.modes])
-        return State(law, shared, modes, (*state.steps, sum(mode.log_evidence for mode in modes)))
+        evidence = sum(mode.log_evidence for mode in modes)
+        pace = state.pace if evidence > state.log_evidence - CLOSE else max(state.pace / 2, SLOWEST)
+        return State(law, shared, modes, (*state.steps, evidence), pace)
+
+    def _within(self, law: Law) -> Law:
+        """Return a law whose mean is not beyond everybody who is fitted alone, and which is no wider than all are.
+
+        Few choices put no bound on a law: it would run away to where nothing can be computed.
+        """
+        low, high = self._lines.min(axis=0), self._lines.max(axis=0)
+        widest = np.maximum(high - low, self._units)
+        share = np.minimum(widest / np.sqrt(law.V.diagonal()), 1.0)
+        return Law(law.names, np.clip(law.m, low, high), law.V * np.outer(share, share))
 
     def _looked_again(self, state: State) -> tuple[State, bool]:
         """Return the state with higher modes if there are any about the mean, and whether there are."""
@@ -135,21 +163,42 @@ def _own_mode(law: Law, shared: dict[str, float], one: tuple[Problem, tuple[list
 def _next_law(state: State, least: Array, correlated: bool) -> Law:
     """Return a law under which people as they are found are more likely (the M step).
 
-    The mean takes a Newton step, and so do variances of parameters that are not correlated: where people hardly differ,
-    the usual step, to the mean and covariance of what is known of everybody, is a small one.
+    Mean and covariance take Newton's steps: where people hardly differ, the usual step, to the mean and covariance of
+    what is known of everybody, is a small one.
     """
     law = state.law
     W, S = np.linalg.inv(law.V), np.array([mode.S for mode in state.modes])
     z = np.array([mode.center for mode in state.modes])
     told = W - W @ S @ W
-    m = law.m + np.linalg.solve(told.sum(axis=0), W @ (z - law.m).sum(axis=0))
+    m = law.m + np.linalg.lstsq(told.sum(axis=0), W @ (z - law.m).sum(axis=0))[0]  # nobody may tell of a direction
     usual = (z - m).T @ (z - m) / len(z) + S.mean(axis=0)
     if correlated:
-        return Law(law.names, m, _at_least(usual, least))
+        return Law(law.names, m, _at_least(_ahead(law.C, usual, told), least))
     V, w = law.V.diagonal(), np.diagonal(told, axis1=1, axis2=2)
     score = len(z) * (usual.diagonal() - V) / V**2
     ahead = np.clip(V + score / (w**2).sum(axis=0), V / FASTEST, V * FASTEST)
     return Law(law.names, m, np.diag(np.maximum(ahead, least**2)))
+
+
+def _between(one: Law, other: Law, share: float) -> Law:
+    """Return a law on the way from one to another."""
+    m, V = (a + share * (b - a) for a, b in ((one.m, other.m), (one.V, other.V)))
+    return Law(one.names, m, V)
+
+
+def _ahead(C: Array, usual: Array, told: Array) -> Array:
+    """Return a covariance after Newton's step, from the usual one and what everybody tells of the mean.
+
+    In u, where the covariance is I, the step is T^-1 (usual - I) T^-1, T^2 the mean of the squares of what is told. It
+    is that of the variances where nothing is correlated, and people tell about as much as each other.
+    """
+    inward = np.linalg.inv(C)
+    T = C.T @ told @ C
+    each, ways = np.linalg.eigh((T @ T).mean(axis=0))
+    shrink = ways / np.sqrt(np.maximum(each, 1e-12)) @ ways.T
+    step = shrink @ (inward @ usual @ inward.T - np.eye(len(C))) @ shrink
+    each, ways = np.linalg.eigh(np.eye(len(C)) + (step + step.T) / 2)
+    return np.asarray(C @ (ways * np.clip(each, 1 / FASTEST, FASTEST) @ ways.T) @ C.T)
 
 
 def _at_least(V: Array, least: Array) -> Array:

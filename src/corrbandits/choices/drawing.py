@@ -109,7 +109,7 @@ def draw_check(check: xr.Dataset) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(3.4 * len(check.data_vars), 2.9), layout="constrained")
+    figure = Figure(figsize=(2.8 * len(check.data_vars), 2.6), layout="constrained")
     for ax, (name, curves) in zip(
         figure.subplots(1, len(check.data_vars), squeeze=False)[0], check.items(), strict=True
     ):

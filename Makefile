@@ -54,6 +54,7 @@ bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BIN)/python -m benchmarks.change $(filter-out --without-scale --again,$(BENCH))
 	@$(BIN)/python -m benchmarks.company $(filter-out --without-scale --again,$(BENCH))
 	@$(BIN)/python -m benchmarks.moving $(filter-out --without-scale --again --quick,$(BENCH))
+	@$(BIN)/python -m benchmarks.people $(filter-out --without-scale --again,$(BENCH))
 	@$(BIN)/python -m benchmarks.page $(filter-out --without-scale --again,$(BENCH))
 
 bench-gpu: $(BENCH_READY)  ## many runs on this machine's device beside its cores, JAX and torch: docs/gpu

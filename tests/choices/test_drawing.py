@@ -3,7 +3,7 @@
 import numpy as np
 
 from corrbandits import choices
-from corrbandits.choices import Confusion, Recovery
+from corrbandits.choices import Confusion, Power, Recovery
 
 RNG = np.random.default_rng(0)
 
@@ -31,3 +31,11 @@ def test_a_confusion_is_drawn_as_its_matrix():
     drawn = ax.images[0].get_array()
     assert drawn.sum(axis=1).tolist() == [1.0, 1.0]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b"]
+
+
+def test_power_is_drawn_as_a_line_for_each_number_of_rounds():
+    table = Power((5, 40), (1, 8), np.array([[0.1, 0.4], [0.3, 1.0]]), sure=0.9)
+    ax = choices.draw_power(table).axes[0]
+    assert [line.get_label() for line in ax.lines] == ["1 round", "8 rounds"]
+    np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], table.share.T)
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [5, 40])

@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from corrbandits import choices
-from corrbandits.choices import Model, Person, Population, Round, modes, pooling
+from corrbandits.choices import Model, Person, Population, Round, modes, pooling, spreading
+from corrbandits.choices.iteration import Iteration, State
 from tests.choices import populations
 from tests.choices.populations import MODEL
 
@@ -154,7 +155,7 @@ def test_who_has_no_peak_is_named_and_as_uncertain_as_the_population(people, fou
     problems = [choices.likelihood.Problem(person, MODEL) for person in people]
     law = modes.Law(MODEL.free, found.mean, found.covariance)
     own = [modes.most_likely(p, law, MODEL.fixed, [found.mean], np.zeros((2, 2))) for p in problems]
-    state = pooling._State(law, {}, (replace(own[0], is_peaked=False), replace(own[1], is_found=False), *own[2:]))
+    state = State(law, {}, (replace(own[0], is_peaked=False), replace(own[1], is_found=False), *own[2:]))
     notes = " ".join(pooling._notes(state, problems, np.full(2, 1e-3)))
     assert "the likelihood of 0 has no peak" in notes
     assert "parameters of 1 were not found" in notes
@@ -180,3 +181,41 @@ def test_what_is_no_population_is_refused(people):
         choices.fit_population(people, Model(prior_mean=0.0, exploration=0.0, temperature=1.0))
     with pytest.raises(ValueError, match="must be of exploration, temperature"):
         Population.of_law(MODEL, [0.0], [[1.0]])
+
+
+@pytest.mark.parametrize("stuck", [0, 1])
+def test_the_best_of_several_ends_is_kept_and_it_is_said_that_they_differ(people, found, monkeypatch, stuck):
+    """One of the two starts ends far away, where people are taken for colder by far than they are."""
+    firsts = Iteration.firsts
+
+    def one_far_away(search):
+        states = firsts(search)
+        law = replace(states[stuck].law, m=states[stuck].law.m - 3.0)
+        far = search._modes(law, {}, [([law.m], np.zeros((2, 2)))] * len(people))
+        states[stuck] = replace(states[stuck], law=law, modes=far, steps=(0.0,) * 5)
+        return states
+
+    settled = Iteration.settled
+    monkeypatch.setattr(Iteration, "firsts", one_far_away)
+    monkeypatch.setattr(
+        Iteration, "settled", lambda search, state, *how: state if state.steps else settled(search, state, *how)
+    )
+    kept = choices.fit_population(people, MODEL)
+    assert kept.log_evidence.sum() == pytest.approx(found.log_evidence.sum(), abs=0.01)
+    assert kept.mean == pytest.approx(found.mean, abs=0.01)
+    assert len(kept.notes) == 1
+    assert "there are several tops" in kept.notes[0]
+    assert not found.notes
+
+
+def test_who_is_spread_widely_and_who_is_not_is_where_the_iteration_begins(people):
+    """One person far away moves the wide law, and leaves the other where the middle half of people are."""
+    alone = choices.fit_people(people, MODEL)
+    far = replace(alone.each[0], values=alone.each[0].values | {"exploration": 1e3})
+    problems = [choices.likelihood.Problem(person, MODEL) for person in people]
+    groups = (alone, replace(alone, each=(far, *alone.each[1:])))
+    searches = [Iteration(each, problems, False, spreading.spread(1, None)) for each in groups]
+    laws = [[state.law for state in search.firsts()] for search in searches]
+    assert laws[1][0].m[0] > laws[0][0].m[0] + 10
+    assert abs(laws[1][1].m[0] - laws[0][1].m[0]) < 0.5
+    assert laws[1][1].V[0, 0] < 0.01 * laws[1][0].V[0, 0]

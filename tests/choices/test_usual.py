@@ -1,5 +1,7 @@
 """The benchmark's usual way to fit people: the same likelihood, and no lower point than ours."""
 
+import json
+
 import numpy as np
 import pytest
 from benchmarks import people
@@ -29,5 +31,21 @@ def test_both_find_the_same_top_and_are_measured(person):
     least = people.usual(person, generations=15)
     ours = -choices.fit(person, people.MODEL).log_likelihood
     assert ours - 1e-6 <= least < ours + 1.0
-    assert "Anna: " in people.beside(person, generations=1)
-    assert [name for name, _, _ in people.costs(person)] == ["likelihood, 36 choices", "with all derivatives", "fit"]
+
+
+def test_what_was_measured_goes_into_the_page(person, tmp_path):
+    data = people.measured([person], 1, generations=1)
+    assert [row["seconds"] > 0 for row in data["rows"]] == [True] * 5
+    assert data["rows"][3]["what"].startswith("1 people by 4 models, each round left out: 12 fits")
+    assert data["rows"][3]["met"]
+    assert "Anna the usual way" in data["rows"][4]["what"]
+    people.save(data, tmp_path)
+    assert people.table(data) in (tmp_path / people.PAGE).read_text(encoding="utf-8")
+    assert json.loads((tmp_path / people.DATA).read_text(encoding="utf-8")) == data
+
+
+def test_the_page_shows_what_was_measured_last():
+    page, place = (people.DOCS / name for name in (people.PAGE, people.DATA))
+    data = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {"rows": []}
+    text = page.read_text(encoding="utf-8")
+    assert people.marked(text, people.MARK, people.table(data)) == text

@@ -22,7 +22,7 @@ From the outside in::
     model, parameters, priors    what is said of people, and the numbers it depends on
     recovery, confusion, planning, checking, drawing    what such data can tell, and if people are as the model says
     tree                  what was found as an xarray.DataTree, in the groups that ArviZ knows
-    population, pooling, modes    partial pooling over people
+    population, pooling, iteration, modes    partial pooling over people
     group, sharing, comparing     several people, rounds left out, and which model most people follow
     fitting, bounds, curvature    the top of the likelihood, standard errors, profiles, and where a search may go
     likelihood            the likelihood of one person, its gradient, and its top over what is linear (a concave logit)
@@ -38,7 +38,7 @@ to all utilities.
 from corrbandits.choices.checking import behaviour, predictive_check
 from corrbandits.choices.comparing import Comparison, compare
 from corrbandits.choices.confusion import Confusion, recover_models
-from corrbandits.choices.drawing import draw_check, draw_confusion, draw_recovery
+from corrbandits.choices.drawing import draw_check, draw_confusion, draw_power, draw_recovery
 from corrbandits.choices.fitting import Fit, fit, profile
 from corrbandits.choices.group import Prediction, fit_people, leave_future_out, leave_one_round_out, predict_people
 from corrbandits.choices.likelihood import choice_probabilities, gradient, log_likelihood
@@ -78,6 +78,7 @@ __all__ = [
     "compare",
     "draw_check",
     "draw_confusion",
+    "draw_power",
     "draw_recovery",
     "fit",
     "fit_people",

@@ -1,4 +1,4 @@
-"""Figures of recovery, of models confused, and of people beside people made up."""
+"""Figures of recovery, of models confused, of power, and of people beside people made up."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from corrbandits.choices.confusion import Confusion
 from corrbandits.choices.parameters import PARAMETERS
+from corrbandits.choices.planning import Power
 from corrbandits.choices.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -71,6 +72,31 @@ def draw_confusion(confusion: Confusion) -> Figure:
     return figure
 
 
+def draw_power(power: Power) -> Figure:
+    """Return a figure of the share of experiments that find the right model, over people; a line for each of `rounds`.
+
+    >>> table = Power((10, 20), (2, 4), np.array([[0.2, 0.5], [0.4, 0.9]]), sure=0.95)
+    >>> [line.get_label() for line in draw_power(table).axes[0].lines]
+    ['2 rounds', '4 rounds']
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.4, 2.9), layout="constrained")
+    ax = figure.subplots()
+    shades = mpl.colormaps["viridis_r"](np.linspace(0.15, 1.0, len(power.rounds)))
+    for number, share, colour in zip(power.rounds, power.share.T, shades, strict=True):
+        ax.plot(power.people, share, "o-", color=colour, label=f"{number} round{'s' if number > 1 else ''}")
+    ax.set_xscale("log")
+    ax.set_xticks(power.people, [f"{number:,}" for number in power.people])
+    ax.xaxis.minorticks_off()
+    ax.set_ylim(-0.03, 1.03)
+    ax.set_xlabel("people")
+    ax.set_ylabel(f"share of experiments sure at {power.sure:g}")
+    ax.legend(frameon=False, fontsize="small")
+    return figure
+
+
 def draw_check(check: xr.Dataset) -> Figure:
     """Return a figure of what `predictive_check` found: people, and the band of people made up, over trials.
 
@@ -83,7 +109,7 @@ def draw_check(check: xr.Dataset) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(3.4 * len(check.data_vars), 2.9), layout="constrained")
+    figure = Figure(figsize=(2.8 * len(check.data_vars), 2.6), layout="constrained")
     for ax, (name, curves) in zip(
         figure.subplots(1, len(check.data_vars), squeeze=False)[0], check.items(), strict=True
     ):

@@ -118,10 +118,20 @@ def _mode(problem: Problem, law: Law, fixed: Mapping[str, float], u: Array, is_f
     told = whole[p:, p:] - across.T @ S @ across
     evidence = value - float(u @ u) / 2 - log_det / 2
     slope, score = _expected_slopes(problem, law, fixed, u, inside)
-    aside = inside @ slope
-    aside *= min(1.0, FARTHEST_ASIDE / max(float(np.sqrt(slope @ aside)), FARTHEST_ASIDE))
-    z, center = law.m + law.C @ u, law.m + law.C @ (u + aside)
+    z, center = law.m + law.C @ u, law.m + law.C @ (u + _aside(inside, slope))
     return Mode(z, center, S, values, value, evidence, score, told, H, is_peaked, is_found)
+
+
+def _aside(inside: Array, slope: Array) -> Array:
+    """Return how far the mean lies from the most likely u: `inside` times the slope, and not too far.
+
+    >>> _aside(np.eye(2), np.array([0.0, 0.5])), _aside(np.eye(2), np.array([0.0, 1e200]))
+    (array([0. , 0.5]), array([0., 1.]))
+    """
+    size = float(np.abs(slope).max(initial=1.0))
+    way = inside @ (slope / size)  # the slope may be so steep that its square is no number
+    length = size * float(np.sqrt(slope / size @ way))
+    return np.asarray(way * size * min(1.0, FARTHEST_ASIDE / max(length, FARTHEST_ASIDE)))
 
 
 def _expected_slopes(

@@ -152,11 +152,13 @@ class SquaredExponential(Stationary):
 
     def correlation(self, r: Array) -> Array:
         """Return exp(-r^2 / 2)."""
-        return np.exp(-0.5 * r**2)
+        s = np.minimum(r, 1e3)
+        return np.asarray(np.exp(-0.5 * s**2))
 
     def slope(self, r: Array) -> Array:
         """Return -r^2 exp(-r^2 / 2)."""
-        return -(r**2) * np.exp(-0.5 * r**2)
+        s = np.minimum(r, 1e3)
+        return np.asarray(-(s**2) * np.exp(-0.5 * s**2))
 
 
 @final

@@ -235,8 +235,7 @@ def _estimated(team: Team) -> tuple[Loop, list[Array]]:
     kinds = list({id(prior): prior for prior in priors}.values())
     covariances = np.array([prior.covariance for prior in kinds if isinstance(prior, Correlated)])
     which = np.array([[id(one) for one in kinds].index(id(prior)) for prior in priors])
-    room = np.zeros((2, n)), np.zeros((2, n, n))
-    f = estimates.Factors(covariances, which, room[0][0], room[1][0], room[1][1], room[0][1])
+    f = estimates.Factors(covariances, which, np.zeros((n, n)), np.zeros(n))
     printed = _factored(policy)
     return lambda table, widths, doubts, rng: estimates.estimated_joint(e, f, printed, doubts, table, widths, rng), [
         e.sums

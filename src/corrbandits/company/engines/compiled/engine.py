@@ -19,9 +19,7 @@ from corrbandits.company.team import Team
 from corrbandits.environments import BernoulliBandit
 from corrbandits.policies import UCB1, CorrelatedUCL, IndexPolicy, LimitPolicy, Policy
 from corrbandits.simulation.engines.compiled.engine import schedule
-
-FINEST = 1e10
-"""If arms x prior variance / noise x the rewards there may be exceeds this, a difference keeps too few digits."""
+from corrbandits.simulation.engines.compiled.refusing import FINEST
 
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""

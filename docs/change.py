@@ -19,7 +19,8 @@ HERE = Path(__file__).parent
 SCALES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 100_000)
 NAMES = ("stationary", "Drifting, scale told", "Drifting, scale not told", "Windowed, 200", "Discounted, 0.99")
 KERNEL, WHERE, NOISE = 4 * cb.Exponential(2.0), cb.landscapes.grid(5, 5), 1.0
-HORIZON, PATHS = 2_000, 8
+HORIZON = 2_000
+PATHS = {"Gittins": range(100, 132), "UCL": range(8)}  # Gittins: none on which it was decided how far it looks ahead
 RULES = {"Gittins": cb.Gittins, "UCL": lambda horizon: cb.UCL()}
 
 
@@ -45,7 +46,7 @@ def played(rules):
     """Return what was lost per decision: by rule, by scale, by belief, on each path."""
     found = {rule: {} for rule in rules}
     for rule, scale in product(rules, SCALES):
-        each = [lost(rule, scale, path) for path in range(PATHS)]
+        each = [lost(rule, scale, path) for path in PATHS[rule]]
         found[rule][str(scale)] = {name: [round(one[name], 5) for one in each] for name in NAMES}
     return found
 
@@ -81,6 +82,7 @@ def main():
     if rules is not None:
         data = json.loads(file.read_text(encoding="utf-8"))
         data["lost"] |= played(rules or RULES)
+        data["paths"] = {rule: len(paths) for rule, paths in PATHS.items()}
         file.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     plots.save(figure(json.loads(file.read_text(encoding="utf-8"))), HERE / "change.png")
 

@@ -246,6 +246,7 @@ class TestWhatItIsMadeOf:
         belief = cb.Drifting(prior=PRIORS["correlated"], scale=50.0)
         words = "exponential kernel of length 3, mean 30 ± 3.162; noise ± 3.162; drifting, scale 50"
         assert belief.in_words() == belief.after(9).observe(0, 1.0).in_words() == words
+        assert belief.in_words("days") == f"{words} days"
         assert belief.coordinates.tolist() == FIVE.tolist()
 
     @pytest.mark.parametrize(

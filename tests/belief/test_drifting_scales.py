@@ -138,8 +138,9 @@ def test_a_surprise_that_no_double_holds_leaves_all_scales_as_likely():
 
 
 def test_it_says_that_the_scale_is_not_known():
-    words = cb.Drifting(prior=GAUSSIAN_PRIORS["correlated"], scale=(10, 1000)).in_words()
-    assert words.endswith("drifting, scale between 10 and 1,000, or not at all")
+    belief = cb.Drifting(prior=GAUSSIAN_PRIORS["correlated"], scale=(10, 1000))
+    assert belief.in_words().endswith("drifting, scale between 10 and 1,000, or not at all")
+    assert belief.in_words("days").endswith("drifting, scale between 10 and 1,000 days, or not at all")
     assert cb.Drifting(prior=PRIOR, scale=10.0).scales.tolist() == [10.0]
 
 

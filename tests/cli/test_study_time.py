@@ -70,7 +70,7 @@ def test_what_is_no_time_is_refused(refused, wrong):
 
 
 def test_the_time_of_change_has_a_unit(ok, answer):
-    words = "told that rewards change within 1.5; the rest is learnt; times are in days"
+    words = "told that rewards change within 1.5 days; the rest is learnt"
     assert words in " ".join(ok(*TOLD_NOTHING, "--drift", "36h").split())
     assert words in " ".join(ok("copy", "meadow", "b").split())
     assert words in " ".join(ok("show", "meadow").split())
@@ -106,7 +106,7 @@ def test_show_says_what_was_learnt_of_it(ok):
         ok("observe", "meadow", f"p{k % 4}{k % 3}", str(20 + k % 5), "--at", days_ago(day))
     said = " ".join(ok("show", "meadow").split())
     assert "told that rewards may change" in said
-    assert "times are in days" not in said  # none is said
+    assert "days; the rest" not in said  # no time is said
     assert "rewards change within about" in said or "no change seen yet" in said
 
 

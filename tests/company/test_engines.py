@@ -8,7 +8,10 @@ import pytest
 import corrbandits as cb
 from corrbandits import Team, simulate, simulate_team
 from corrbandits.company.engines import ENGINES, TeamRuns, engine_for
+from corrbandits.company.engines.compiled import estimates
 from corrbandits.company.sharing import begin
+from corrbandits.simulation.engines.compiled import weighed
+from tests.support.overlaps import Watched
 from tests.support.teams import BANDITS, BELIEFS, RULES, WHERE
 
 COMPILED = ("UCL", "CorrelatedUCL", "GPUCB", "UCB1")
@@ -157,6 +160,31 @@ def test_estimates_of_correlated_arms_keep_their_digits(noise):
     bandit = cb.GaussianBandit(BANDITS["gaussian"].means, noise)
     arms = [simulate_team(team, bandit, 60, seed=1, engine=engine).arms.values for engine in ENGINES]
     np.testing.assert_array_equal(*arms)
+
+
+@pytest.mark.parametrize(("belief", "loop"), [("flat", "estimated_apart"), ("joint", "estimated_joint")])
+def test_loops_compiled_for_arrays_that_are_distinct_are_given_such(belief, loop, monkeypatch):
+    watched = Watched(getattr(estimates, loop))
+    monkeypatch.setattr(estimates, loop, watched)
+    simulate_team(team_of("UCL", belief, "consensus"), BANDITS["gaussian"], 20, seed=1, engine="compiled")
+    assert watched.calls
+    assert not watched.found
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1.0, 1e6])
+def test_averages_taken_one_after_the_other_are_the_posterior_of_all(noise):
+    """Beside one system of linear equations for all of them."""
+    rng, S0, n = np.random.default_rng(3), BELIEFS["joint"].covariance, len(WHERE)
+    seen, averages, s = [4, 0, 5, 2, 1], rng.normal(size=5), noise * rng.uniform(0.5, 2.0, 5)
+    V, mu, d, w, row = np.zeros((n, n)), np.ones(n), S0.diagonal().copy(), np.zeros(n), np.zeros(n)
+    for rows, (k, average) in enumerate(zip(seen, averages, strict=True)):
+        weighed.take_average(S0, V, rows, k, average, s[rows], mu, d)
+    weighed.weigh_rows(S0, V, len(seen), d, row, w)
+    gain = np.linalg.solve(S0[np.ix_(seen, seen)] + np.diag(s), S0[seen]).T
+    left = S0 - gain @ S0[seen]
+    np.testing.assert_allclose(mu, 1 + gain @ (averages - 1), rtol=1e-9)
+    np.testing.assert_allclose(d, left.diagonal(), rtol=1e-8)
+    np.testing.assert_allclose(w, np.sqrt((left**2 / left.diagonal()).sum(axis=1)), rtol=1e-8)
 
 
 def test_where_they_would_not_the_reference_plays():

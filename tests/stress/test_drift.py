@@ -236,6 +236,13 @@ def test_the_page_is_strict_json_and_has_the_curve(drifting):
     )
 
 
+def test_the_page_says_the_scale_and_names_no_belief_that_was_not_played(drifting):
+    page = render(drifting)
+    assert "drifts with a scale of 20 decisions" in page
+    assert "surviving beliefs" not in page
+    assert "surviving beliefs" in render(stressed(horizon=5, runs=2, survivors=True))
+
+
 def test_files_keep_the_infinite_factor(drifting, tmp_path):
     drifting.save(tmp_path / "test.nc")
     again = stress.StressTest.load(tmp_path / "test.nc")

@@ -227,8 +227,8 @@ class Belief(ABC):
             )
         return given | {"mean": -given["mean"]}
 
-    def in_words(self) -> str:
-        """Return what is believed, in a few words.
+    def in_words(self, unit: str = "") -> str:
+        """Return what is believed, in a few words; `unit` is that of times, if there are any.
 
         >>> from corrbandits import Correlated, Exponential
         >>> Correlated(mean=30.0, kernel=4 * Exponential(3.0), coordinates=[0, 1], noise_variance=9.0).in_words()

@@ -79,7 +79,7 @@ class Beta(Belief):
     def _mirrored_arguments(self) -> dict[str, Any]:
         return {"successes": self._prior_failures, "failures": self._prior_successes}
 
-    def in_words(self) -> str:
+    def in_words(self, unit: str = "") -> str:
         """Return what is believed, in a few words."""
         counts = f"successes {span(self._prior_successes)}, failures {span(self._prior_failures)}"
         return f"independent arms, rewards 0 or 1; assumed of each: {counts}"

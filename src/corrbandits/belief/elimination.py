@@ -143,9 +143,9 @@ class Elimination(GaussianBelief):
         given = self.prior_arguments()
         return given | {"beliefs": [belief.mirrored() for belief in given["beliefs"]]}
 
-    def in_words(self) -> str:
+    def in_words(self, unit: str = "") -> str:
         """Return how many beliefs there are, and what the first of them says."""
-        return f"{type(self).__name__} of {len(self._beliefs)} beliefs, the first: {self._beliefs[0].in_words()}"
+        return f"{type(self).__name__} of {len(self._beliefs)} beliefs, the first: {self._beliefs[0].in_words(unit)}"
 
     def _same_prior(self, other: Elimination) -> bool:
         if self._delta != other._delta or len(self._beliefs) != len(other._beliefs):

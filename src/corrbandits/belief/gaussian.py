@@ -104,9 +104,9 @@ class GaussianBelief(Belief):
         """Return the prior mean and covariance of some arms: with the rewards, the evidence follows from them."""
         raise without_evidence(self)
 
-    def in_words(self) -> str:
+    def in_words(self, unit: str = "") -> str:
         """Return what is believed, and how much rewards vary, in a few words."""
-        return f"{super().in_words()}; noise ± {span(np.sqrt(self.noise_variance))}"
+        return f"{super().in_words(unit)}; noise ± {span(np.sqrt(self.noise_variance))}"
 
     @abstractmethod
     def spread(self) -> Array:

@@ -28,7 +28,11 @@ LASTING = {
     "correlated": FIELD,
     "seen": FIELD.observe([3, 3, 7], [1.0, 2.0, 0.5]),
 }
-DRIFTING = {"drifting": cb.Drifting(prior=FIELD, scale=40.0), "drifting apart": cb.Drifting(prior=KNOWN, scale=40.0)}
+FORGETTING = {
+    "window": cb.Windowed(prior=FIELD, window=30),
+    "window apart": cb.Windowed(prior=LASTING["flat"], window=(2.0, 0.6)),
+    "discount apart": cb.Discounted(prior=LASTING["half known"], factor=0.95),
+}
 UNTOLD = {"told nothing": cb.Vague(coordinates=WHERE), "nor of places": cb.Vague(arms=ARMS)}
 
 
@@ -101,7 +105,7 @@ WITHIN = {
 @pytest.mark.parametrize(  # every pair is compiled anew: all rules on one kind of arms, one that differs on the other
     ("rule", "kind"), [*((rule, "half known") for rule in WITHIN), ("printed", "correlated")]
 )
-@pytest.mark.parametrize("name", ["cooling", "enough", "travelling", "safe", "four deep"])
+@pytest.mark.parametrize("name", ["blocked", "cooling", "enough", "travelling", "safe", "four deep"])
 def test_around_every_index(name, rule, kind):
     same_runs(all_around(WITHIN[rule])[name], LASTING[kind])
 
@@ -121,18 +125,29 @@ def test_around_rules_that_draw(name, rule, kind):
     same_runs({**around_any(rule), **around_safe(rule)}[name], LASTING[kind])
 
 
-@pytest.mark.parametrize(
+@pytest.mark.parametrize("rule", [cb.CorrelatedUCL(a=2.0, nu=0.5), cb.Gittins(150)], ids=repr)
+@pytest.mark.parametrize("name", ["blocked", "on a graph", "cooling", "safe", "four deep"])
+def test_on_beliefs_that_drift(name, rule):
+    same_runs(all_around(rule)[name], cb.Drifting(prior=FIELD, scale=40.0))
+
+
+@pytest.mark.parametrize(  # both kinds of independent arms are played by one loop
     ("rule", "kind"),
     [
-        (cb.UCL(a=2.0), "drifting"),
-        (cb.CorrelatedUCL(a=2.0, nu=0.5), "drifting"),
-        (cb.Gittins(150), "drifting apart"),
+        (cb.CorrelatedUCL(a=2.0, nu=0.5), "window"),
+        (cb.UCL(a=2.0), "window apart"),
+        (cb.UCL(a=2.0), "discount apart"),
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("name", ["blocked", "on a graph", "cooling", "safe", "four deep"])
-def test_on_beliefs_that_drift(name, rule, kind):
-    same_runs(all_around(rule)[name], DRIFTING[kind])
+@pytest.mark.parametrize("name", all_around(cb.UCL()))
+def test_on_beliefs_that_forget(name, rule, kind):
+    same_runs(all_around(rule)[name], FORGETTING[kind])
+
+
+@pytest.mark.parametrize("name", [*around_any(cb.UCL()), "cooling", "enough", "travelling"])
+def test_on_a_drift_whose_scale_is_not_known(name):
+    same_runs(all_around(cb.Gittins(150))[name], cb.Drifting(prior=FIELD, scale=(5.0, 500.0), parts=4))
 
 
 def values_of(rule, value, belief, state, t):
@@ -148,7 +163,9 @@ def values_of(rule, value, belief, state, t):
 @pytest.mark.parametrize("rule", [cb.UCL(a=2.0), cb.Gittins(150), cb.UCB1(), cb.EpsilonGreedy(0.0)], ids=repr)
 def test_values_of_correlated_arms_are_the_rules_indices(rule, kind):
     """The one part of a loop that differs from rule to rule: whole loops of few of them are compiled here."""
-    belief = {"lasting": FIELD, "drifting": DRIFTING["drifting"]}[kind].observe([3, 3, 7], [1.0, 2.0, 0.5])
+    belief = {"lasting": FIELD, "drifting": cb.Drifting(prior=FIELD, scale=40.0)}[kind].observe(
+        [3, 3, 7], [1.0, 2.0, 0.5]
+    )
     state = state_of(belief) if kind == "lasting" else drifting_state(belief, np.inf, printed=False)
     expected = belief.mean if isinstance(rule, cb.EpsilonGreedy) else rule.index(belief, 120)
     np.testing.assert_allclose(values_of(rule, VALUES[type(rule)], belief, state, 120), expected, rtol=1e-12)
@@ -233,6 +250,7 @@ def test_one_arm(name):
     [
         (cb.OnGraph(cb.Safe(cb.OnGraph(cb.UCL(), GRAPH), 1.0), GRAPH), FIELD, "OnGraph goes around another OnGraph"),
         (cb.Safe(cb.Gittins(90), 1.0), UNTOLD["told nothing"], "Safe asks for a quantile of a mixture"),
+        (cb.Safe(cb.Gittins(90), 1.0), cb.Drifting(prior=FIELD, scale=(5, 9)), "Safe asks for a quantile of a mixture"),
         (cb.Blocked(cb.InformationDirected()), FIELD, "InformationDirected compares many draws of the belief"),
         (cb.Softmax(cb.UCL()), UNTOLD["told nothing"], "UCL needs more of a Vague belief than means and variances"),
         (

@@ -6,10 +6,11 @@ import pytest
 import corrbandits as cb
 from corrbandits.policies import RULES
 from corrbandits.simulation.engines import ENGINES, Runs
+from corrbandits.simulation.engines.compiled import changing_loops
 from corrbandits.simulation.engines.compiled import forgetting_update as update
-from corrbandits.simulation.engines.compiled.forgetting_loops import ON_FORGETTING
 from corrbandits.simulation.engines.compiled.forgetting_state import FEWEST_BETWEEN, forgetting_state
 from tests.simulation.engines.test_drifting import CORRELATED, INDEPENDENT, POLICIES, WAVES
+from tests.support.overlaps import watch
 
 FLAT = cb.Independent(noise_variance=1.0, arms=12)
 BELIEFS = {
@@ -22,12 +23,17 @@ BELIEFS = {
     "discounted, independent": cb.Discounted(prior=INDEPENDENT, factor=0.95),
     "discounted, nothing known": cb.Discounted(prior=FLAT, factor=0.5),
     "discounted by 1": cb.Discounted(prior=INDEPENDENT, factor=1.0),
+    "discounted, correlated": cb.Discounted(prior=CORRELATED, factor=0.95),
+    "discounted by 1, correlated": cb.Discounted(prior=CORRELATED, factor=1.0),
+    "discounted by much, correlated": cb.Discounted(prior=CORRELATED, factor=1e-3),
 }
+ANEW = list(BELIEFS)[-3:]
+FEW = ("UCL", "printed", "Gittins")
 PLAYED = [
     (name, kind)
     for name in POLICIES
     for kind in BELIEFS
-    if name != "Thompson" and (name in ("UCL", "printed", "Gittins") or kind in list(BELIEFS)[:3])
+    if name != "Thompson" and (name in FEW[: 2 if kind in ANEW else 3] or kind in list(BELIEFS)[:3])
 ]
 
 
@@ -48,7 +54,7 @@ def test_every_state_of_a_long_run_is_that_of_the_prior_and_the_rewards_in_the_w
     state = forgetting_state(cb.Windowed(prior=prior, window=window), 10**6, np.inf)
     rng, steps = np.random.default_rng(2), []
     for t in range(1, 1500):
-        update.forget_joint(state, t - window, prior.noise_variance)
+        update.forget_joint(state)
         if t % 7 == 0 or state.memory["back"] == FEWEST_BETWEEN:  # when most was taken back, too
             lately = steps[max(t - 1 - window, 0) :]
             witness = prior.observe(*map(list, zip(*lately, strict=True))) if lately else prior
@@ -77,7 +83,17 @@ def test_a_huge_reward_leaves_nothing_behind(prior):
     np.testing.assert_array_equal(fast.arms, plain.arms)
 
 
-@pytest.mark.parametrize("kind", ["window, correlated", "window, independent", "discounted, nothing known"])
+@pytest.mark.parametrize("kind", [kind for kind in BELIEFS if "," in kind])
+def test_loops_compiled_for_arrays_that_are_distinct_are_given_such(kind, monkeypatch):
+    watched = watch(monkeypatch, changing_loops, "limits_of")
+    cb.simulate({"ucl": (cb.UCL(), BELIEFS[kind])}, WAVES, 20, engine="compiled")
+    assert watched[0].calls
+    assert not watched[0].found
+
+
+@pytest.mark.parametrize(
+    "kind", ["window, correlated", "window, independent", "discounted, nothing known", "discounted, correlated"]
+)
 def test_where_a_run_is_cut_into_blocks_changes_no_bit(kind):
     noise, played = np.random.default_rng(9).standard_normal(200), []
     for cuts in ([200], [1] * 200, [7, 60, 1, 132]):
@@ -95,13 +111,13 @@ def test_where_a_run_is_cut_into_blocks_changes_no_bit(kind):
     ("policy", "belief", "reason"),
     [
         (cb.Thompson(), BELIEFS["window, correlated"], "Thompson has no compiled loop on a Windowed belief"),
-        (cb.UCL(), cb.Discounted(prior=CORRELATED, factor=0.9), "every step needs a factorisation"),
-        (cb.UCL(), BELIEFS["window, correlated"].observe(0, 1.0), "has seen or awaits rewards"),
+        (cb.Thompson(), BELIEFS["discounted, correlated"], "Thompson has no compiled loop on a Discounted belief"),
         (
-            cb.Blocked(cb.UCL(), length=3),
-            BELIEFS["window, correlated"],
-            "no rule around another has a loop on a Windowed",
+            cb.UCL(),
+            cb.Discounted(prior=cb.Correlated(covariance=np.eye(12), noise_variance=1e-9), factor=0.9),
+            "differences would lose their digits",
         ),
+        (cb.UCL(), BELIEFS["window, correlated"].observe(0, 1.0), "has seen or awaits rewards"),
         (
             cb.UCL(),
             cb.Windowed(prior=cb.Correlated(covariance=np.eye(12), noise_variance=1e-3), window=9),
@@ -115,5 +131,5 @@ def test_what_is_not_compiled_says_why(policy, belief, reason):
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_that_is_compiled_is_tried_here(name):
-    tried = {type(POLICIES[policy]) for policy, _ in PLAYED}
-    assert (RULES[name] in ON_FORGETTING) == (RULES[name] in tried)
+    tried = {type(POLICIES[policy]) for policy, _ in PLAYED} | {cb.Thompson}
+    assert (RULES[name] in changing_loops.ON_CHANGING) == (RULES[name] in tried)

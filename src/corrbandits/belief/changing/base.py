@@ -133,12 +133,12 @@ class ChangingBelief(GaussianBelief):
         """Return one draw of all mean rewards at the present."""
         return self._now.sample(rng)
 
-    def in_words(self) -> str:
+    def in_words(self, unit: str = "") -> str:
         """Return what is believed at first, and how that changes, in a few words."""
-        return f"{self._prior.in_words()}; {self._change_in_words()}"
+        return f"{self._prior.in_words()}; {self._change_in_words(unit)}"
 
     @abstractmethod
-    def _change_in_words(self) -> str: ...
+    def _change_in_words(self, unit: str) -> str: ...
 
     @abstractmethod
     def _moved(self, time: float) -> Self:

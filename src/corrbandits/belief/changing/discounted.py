@@ -43,7 +43,7 @@ class Discounted(ChangingBelief):
         """How many rewards of each arm count at the present: sum of factor^(t - s) over its rewards."""
         return np.asarray(self._counted + self._now.counts)
 
-    def _change_in_words(self) -> str:
+    def _change_in_words(self, unit: str) -> str:
         return f"rewards discounted by {number(self._factor, 4)} per step"
 
     def _moved(self, time: float) -> Discounted:

@@ -155,11 +155,11 @@ class Drifting(ChangingBelief, MixedBelief):
         """Return the prior, the scale and the number of parts."""
         return {"prior": self._prior, "scale": self._scale, "parts": self._parts}
 
-    def _change_in_words(self) -> str:
+    def _change_in_words(self, unit: str) -> str:
         if isinstance(self._scale, tuple):
             low, high = (number(scale, 3) for scale in self._scale)
-            return f"drifting, scale between {low} and {high}, or not at all"
-        return f"drifting, scale {number(self._scale, 3)}"
+            return f"drifting, scale between {low} and {f'{high} {unit}'.rstrip()}, or not at all"
+        return f"drifting, scale {number(self._scale, 3)} {unit}".rstrip()
 
     def _under_scales(self) -> list[GaussianBelief]:
         return self._now.beliefs if isinstance(self._now, Mixture) else [self._now]

@@ -57,7 +57,7 @@ class Windowed(ChangingBelief):
         factor, power = self._window
         return math.nextafter(time - 1 - factor * time**power, math.inf)
 
-    def _change_in_words(self) -> str:
+    def _change_in_words(self, unit: str) -> str:
         if isinstance(self._window, tuple):
             return f"the last {number(self._window[0], 3)} t^{number(self._window[1], 3)} decisions count"
         return f"the last {number(self._window, 3)} decisions count"

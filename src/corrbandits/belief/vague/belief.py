@@ -183,9 +183,9 @@ class Vague(Answers):
         image = self._changed(_open=(), _told=None, _log=log)._set(turned, state)
         return image.assume(self.awaited) if self.awaited else image
 
-    def in_words(self) -> str:
+    def in_words(self, unit: str = "") -> str:
         """Return what was told, and that the rest is learnt."""
-        return self._state.prior.in_words()
+        return self._state.prior.in_words(unit)
 
     def _same_prior(self, other: Vague) -> bool:
         return self._state.prior.same_as(other._state.prior)

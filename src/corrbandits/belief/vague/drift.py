@@ -75,12 +75,13 @@ def scales_of(rates: Array) -> Array:
         return np.asarray(1 / rates)
 
 
-def drift_in_words(drift: Drift) -> str:
-    """Return what was said of the change.
+def drift_in_words(drift: Drift, unit: str = "") -> str:
+    """Return what was said of the change, in a unit of time if it has one.
 
-    >>> drift_in_words(True), drift_in_words(40.0), drift_in_words((20.0, 80.0))
-    ('that rewards may change', 'that rewards change within 40', 'that rewards change within 20 to 80')
+    >>> drift_in_words(True), drift_in_words(40.0), drift_in_words((20.0, 80.0), "days")
+    ('that rewards may change', 'that rewards change within 40', 'that rewards change within 20 to 80 days')
     """
     if isinstance(drift, bool) or drift is None:
         return "that rewards may change" if drift else "that nothing changes"
-    return f"that rewards change within {f'{drift[0]:g} to {drift[1]:g}' if isinstance(drift, tuple) else f'{drift:g}'}"
+    within = f"{drift[0]:g} to {drift[1]:g}" if isinstance(drift, tuple) else f"{drift:g}"
+    return f"that rewards change within {within} {unit}".rstrip()

@@ -115,7 +115,7 @@ class Prior:
         mine, yours = self.arguments(), other.arguments()
         return mine.keys() == yours.keys() and all(_same(mine[key], yours[key]) for key in mine)
 
-    def in_words(self) -> str:
+    def in_words(self, unit: str = "") -> str:
         """Return what was told, and that the rest is learnt."""
         each = "per_coordinate" in self.given
         told = [
@@ -130,7 +130,7 @@ class Prior:
             number = len(self.given["fields"])
             told.append(counted(number, "other field"))
         if "drift" in self.given:
-            told.append(drift_in_words(self.given["drift"]))
+            told.append(drift_in_words(self.given["drift"], unit))
         apart = ", a length for each coordinate" if each and self.given["length"] is None else ""
         return f"told {', '.join(told) or 'nothing'}; {'the rest' if told else 'all'} is learnt{apart}"
 

@@ -29,7 +29,7 @@ from corrbandits.stress.change import NOT_PLAYED, drifts
 from corrbandits.stress.findings import HELPS, HURTS, NEITHER, TIE
 from corrbandits.stress.names import FIXED, HELD, REFERENCES, SURVIVORS, UNINFORMATIVE, axis_label, changes
 from corrbandits.stress.page.charts import LINES, chart_data
-from corrbandits.stress.settings import Setting
+from corrbandits.stress.settings import DRIFT, Setting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -146,11 +146,13 @@ def _interval(row: Row | None) -> str:
 
 def _about(data: xr.Dataset) -> str:
     of = data.attrs
+    fewer = "; fewer of the surviving beliefs" if {*SURVIVORS} & {*data["candidate"].values.tolist()} else ""
     rows = {
         "policy": short(str(of["policy"])),
+        **({"prior": f"drifts with a scale of {number(of[DRIFT])} decisions"} if drifts(of) else {}),
         "truth": of["truth"],
         "horizon": counted(int(of["horizon"]), "decision"),
-        "runs": f"{int(of['runs']):,} of each candidate at each setting; fewer of the surviving beliefs",
+        "runs": f"{int(of['runs']):,} of each candidate at each setting{fewer}",
         "settings": f"{data.sizes['setting']:,}",
         "seed": of["seed"],
         "version": f"corrbandits {of['version']}",

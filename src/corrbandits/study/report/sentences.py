@@ -28,14 +28,13 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 def prior_in_words(prior: Belief) -> str:
-    """Return what was believed at first, and in what unit times are, where there are any.
+    """Return what was believed at first; a time is in days.
 
     >>> from corrbandits import Vague
     >>> prior_in_words(Vague(arms=3, drift=1.5))
-    'told that rewards change within 1.5; the rest is learnt; times are in days'
+    'told that rewards change within 1.5 days; the rest is learnt'
     """
-    timed = prior.changes and prior.in_real_time and prior.prior_arguments().get("drift") is not True
-    return f"{prior.in_words()}{'; times are in days' if timed else ''}"
+    return prior.in_words("days") if prior.changes and prior.in_real_time else prior.in_words()
 
 
 def policy_in_words(policy: Policy) -> str:

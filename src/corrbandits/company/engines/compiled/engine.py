@@ -19,9 +19,7 @@ from corrbandits.company.team import Team
 from corrbandits.environments import BernoulliBandit
 from corrbandits.policies import UCB1, CorrelatedUCL, IndexPolicy, LimitPolicy, Policy
 from corrbandits.simulation.engines.compiled.engine import schedule
-
-FINEST = 1e10
-"""If arms x prior variance / noise x the rewards there may be exceeds this, a difference keeps too few digits."""
+from corrbandits.simulation.engines.compiled.refusing import FINEST
 
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""
@@ -235,8 +233,7 @@ def _estimated(team: Team) -> tuple[Loop, list[Array]]:
     kinds = list({id(prior): prior for prior in priors}.values())
     covariances = np.array([prior.covariance for prior in kinds if isinstance(prior, Correlated)])
     which = np.array([[id(one) for one in kinds].index(id(prior)) for prior in priors])
-    room = np.zeros((2, n)), np.zeros((2, n, n))
-    f = estimates.Factors(covariances, which, room[0][0], room[1][0], room[1][1], room[0][1])
+    f = estimates.Factors(covariances, which, np.zeros((n, n)), np.zeros(n))
     printed = _factored(policy)
     return lambda table, widths, doubts, rng: estimates.estimated_joint(e, f, printed, doubts, table, widths, rng), [
         e.sums

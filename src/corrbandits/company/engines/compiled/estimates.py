@@ -1,12 +1,6 @@
 """The loops of players who average estimates of counts and sums with their neighbours (`sharing`).
 
-    name       shape     meaning
-    R          (N,)      sqrt(n_i / sigma_i^2), n_i the effective counts
-    L          (N, N)    Cholesky factor of I + R S0 R, which is never singular
-    V          (N, N)    L^-1 R S0: the covariance is S0 - V'V (eq. inference-corr-simplified)
-
-All counts change at every step, so that there is no update of rank one: with correlated arms a player's belief takes
-O(N^3) at each step.
+All counts change at every step, so that with correlated arms a player's belief is computed anew at each (`weighed`).
 """
 
 from __future__ import annotations
@@ -27,7 +21,9 @@ from corrbandits.company.engines.compiled.table import (
     pay,
     sit,
 )
-from corrbandits.simulation.engines.compiled.cache import compiled, part
+from corrbandits.simulation.engines.compiled.cache import distinct, part
+from corrbandits.simulation.engines.compiled.update import copy
+from corrbandits.simulation.engines.compiled.weighed import take_average, weigh_rows
 
 
 class Estimates(NamedTuple):
@@ -51,13 +47,11 @@ class Factors(NamedTuple):
 
     covariances: Array  # (U, N, N) of the priors
     prior: Integers  # (M,) which of them a player has
-    R: Array  # (N,)
-    L: Array  # (N, N)
-    V: Array  # (N, N)
-    z: Array  # (N,)
+    V: Array  # (N, N), what averages make known
+    row: Array  # (N,)
 
 
-@compiled
+@distinct
 def estimated_apart(
     e: Estimates, averages: bool, doubts: Array, table: Table, widths: Array, referee: np.random.Generator
 ) -> None:
@@ -76,7 +70,7 @@ def estimated_apart(
         mix(e, table)
 
 
-@compiled
+@distinct
 def estimated_joint(
     e: Estimates, f: Factors, printed: bool, doubts: Array, table: Table, widths: Array, referee: np.random.Generator
 ) -> None:
@@ -123,72 +117,21 @@ def believe_apart(e: Estimates, p: int, averages: bool, f: float) -> None:
 @part
 def believe_joint(e: Estimates, f: Factors, p: int, printed: bool, doubt: float) -> None:
     """Write what player p believes of correlated arms (section 4.1)."""
-    n, S0 = e.mu.size, f.covariances[f.prior[p]]
-    for i in range(n):
-        count = e.counts[p, i]
-        f.R[i], f.z[i] = 0.0, 0.0
-        if count > HARDLY:
-            f.R[i] = math.sqrt(effective(count, e.counts.shape[0], doubt) / e.noise[p, i])
-            f.z[i] = f.R[i] * (e.sums[p, i] / count - e.means[p, i])
-    factor(f, S0)
+    n, S0, rows = e.mu.size, f.covariances[f.prior[p]], 0
     for i in range(n):
         e.mu[i], e.d[i] = e.means[p, i], S0[i, i]
-    for k in range(n):
-        if f.R[k] > 0.0:
-            for i in range(n):
-                e.mu[i] += f.V[k, i] * f.z[k]
-                e.d[i] -= f.V[k, i] * f.V[k, i]
     for i in range(n):
-        e.d[i] = max(e.d[i], 0.0)
-        e.w[i] = math.sqrt(e.d[i])
+        count = e.counts[p, i]
+        if count > HARDLY:
+            s = e.noise[p, i] / effective(count, e.counts.shape[0], doubt)
+            if s < np.inf:
+                take_average(S0, f.V, rows, i, e.sums[p, i] / count, s, e.mu, e.d)
+                rows += 1
     if printed:
-        spread(e, f, S0)
-
-
-@part
-def factor(f: Factors, S0: Array) -> None:
-    """Write L, V = L^-1 R S0, and L^-1 z in place of z; rows of arms without counts are those of nothing."""
-    n = f.R.size
-    for i in range(n):
-        if f.R[i] > 0.0:
-            for j in range(i + 1):
-                if f.R[j] > 0.0:
-                    total = f.R[i] * S0[i, j] * f.R[j] + (1.0 if i == j else 0.0)
-                    for k in range(j):
-                        if f.R[k] > 0.0:
-                            total -= f.L[i, k] * f.L[j, k]
-                    f.L[i, j] = math.sqrt(total) if i == j else total / f.L[j, j]
-            for j in range(n):
-                f.V[i, j] = f.R[i] * S0[i, j]
-            for k in range(i):
-                if f.R[k] > 0.0:
-                    l_ik = f.L[i, k]
-                    f.z[i] -= l_ik * f.z[k]
-                    for j in range(n):
-                        f.V[i, j] -= l_ik * f.V[k, j]
-            over = 1.0 / f.L[i, i]
-            f.z[i] *= over
-            for j in range(n):
-                f.V[i, j] *= over
-
-
-@part
-def spread(e: Estimates, f: Factors, S0: Array) -> None:
-    """Write w_i = s_i sqrt(sum_j rho_ij^2), from the rows of S0 - V'V."""
-    n = e.mu.size
-    for i in range(n):
-        for j in range(n):
-            f.z[j] = S0[i, j]
-        for k in range(n):
-            if f.R[k] > 0.0:
-                v = f.V[k, i]
-                for j in range(n):
-                    f.z[j] -= v * f.V[k, j]
-        total = e.d[i]
-        for j in range(n):
-            if j != i and e.d[j] > 0.0:
-                total += f.z[j] * f.z[j] / e.d[j]
-        e.w[i] = math.sqrt(total)
+        weigh_rows(S0, f.V, rows, e.d, f.row, e.w)
+    else:
+        for i in range(n):
+            e.w[i] = math.sqrt(e.d[i])
 
 
 @part
@@ -199,18 +142,25 @@ def mix(e: Estimates, table: Table) -> None:
         if not np.isnan(table.seen[p]):
             e.counts[p, table.taken[p]] += players
             e.sums[p, table.taken[p]] += players * table.seen[p]
-    e.old_counts[:] = e.counts
-    e.old_sums[:] = e.sums
     for p in range(players):
-        for i in range(n):
-            e.counts[p, i] = 0.0
-            e.sums[p, i] = 0.0
+        copy(e.counts[p], e.old_counts[p])
+        copy(e.sums[p], e.old_sums[p])
+    for p in range(players):
+        counts, sums = e.counts[p], e.sums[p]
+        counts[:] = 0.0
+        sums[:] = 0.0
         for q in range(players):
             weight = e.weights[p, q]
             if weight != 0.0:
-                for i in range(n):
-                    e.counts[p, i] += weight * e.old_counts[q, i]
-                    e.sums[p, i] += weight * e.old_sums[q, i]
+                add_row(counts, weight, e.old_counts[q])
+                add_row(sums, weight, e.old_sums[q])
         for i in range(n):
-            e.counts[p, i] /= players
-            e.sums[p, i] /= players
+            counts[i] /= players
+            sums[i] /= players
+
+
+@part
+def add_row(to: Array, weight: float, row: Array) -> None:
+    """Add a multiple of a row to another."""
+    for i in range(to.size):
+        to[i] += weight * row[i]

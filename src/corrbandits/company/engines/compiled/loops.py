@@ -22,7 +22,7 @@ from corrbandits.company.engines.compiled.table import (
 from corrbandits.simulation.engines.compiled.cache import compiled, part
 from corrbandits.simulation.engines.compiled.choose import likely_printed_limit
 from corrbandits.simulation.engines.compiled.state import Apart, Joint
-from corrbandits.simulation.engines.compiled.update import observe_apart, observe_joint, settle, start, take
+from corrbandits.simulation.engines.compiled.update import observe_apart, observe_joint, observe_printed, settle
 
 
 @compiled
@@ -169,14 +169,3 @@ def printed_limit(table: Table, b: Joint, width: float) -> int:
             k = free_limit(table, b.mu, b.w, width)
         b.streak.lasting = k == last
     return k
-
-
-@part
-def observe_printed(b: Joint, k: int, reward: float, noise: float) -> None:
-    """Take a reward of arm k; w is not kept, but known in a streak that began when it was."""
-    if k != b.streak.arm:
-        if b.streak.arm >= 0:
-            settle(b, False)
-            b.streak.lasting = 0
-        start(b, k)
-    take(b, k, reward, noise)

@@ -35,22 +35,25 @@ Who calls whom, from the outside in:
               indices_mixed Gittins. mixed_choose: opening_arm, then weigh_parts -> under_part, index_parts ->
               under_part. mixed_update: observe_mixed -> observe_lasting -> begin_streak -> take_products or, where mean
               rewards change, observe_fading -> take_products, then fade. mixed_state: `Mixed`, `Told`.
-    drifting_ the same on a drifting belief of known scale. drifting_loops: limits_drifting, indices_drifting and
-              printed_drifting, and _apart. drifting_update: relax_joint, _apart and _printed let time pass;
+    changing_loops  the same on beliefs that change with time. TURNS says for each kind of state how time passes, how
+              every w is set and how a reward is taken in; limits_of, printed_of and indices_of make loops of these.
+    drifting_ a drifting belief of known scale. drifting_update: relax_joint, _apart and _printed let time pass;
               observe_drifting -> row_drifting, carry_drifting; observe_printed. drifting_state: `DriftingJoint`,
               `DriftingPrinted`, `DriftingApart`.
-    forgetting_  the same on a windowed belief, or a discounted one on independent arms. forgetting_loops:
-              limits_windowed, printed_windowed, indices_windowed; limits_forgetting, indices_forgetting.
-              forgetting_update: forget_joint, _apart let go of what no longer counts; observe_windowed -> lean;
-              observe_forgetting -> infer_apart. forgetting_state: `WindowedJoint`, `ForgettingApart`.
+    scales    one whose scale is not known: drifting beliefs side by side, and how likely each is (`Scales`).
+    forgetting_  a windowed or discounted belief. forgetting_update: forget_joint, _apart let go of what no longer
+              counts; observe_windowed -> lean; observe_forgetting -> infer_apart; discount_joint -> take_average.
+              forgetting_state: `WindowedJoint`, `DiscountedJoint`, `ForgettingApart`.
+    weighed   a belief on correlated arms computed anew from averages: take_average -> row_less.
     around_   rules around another rule, on any of these beliefs. around_state: `Layers`, what the rules around it are
               and remember, and `Within`, what the rule within needs. around_loops: loop_of makes a loop of the
               functions that give values to arms and take in a reward. around_write: those values. around_choose:
-              certify, early_arm, outer_arm, inner_arm and on_the_way, what the layers make of them. around_drifting
+              certify, early_arm, outer_arm, inner_arm and on_the_way, what the layers make of them. around_changing
               and around_mixed begin such loops on the other beliefs.
-    cache     how functions are compiled: a loop as a whole (`compiled`), what it calls as a part of it (`part`).
+    cache     how functions are compiled: a loop as a whole (`compiled`, or `distinct` where no two of its arrays
+              overlap), what it calls as a part of it (`part`).
 
-Nothing in loops, choose, update and their mixed_, drifting_, forgetting_ and around_ forms allocates, raises or calls
+Nothing in loops, choose, update and their forms on other beliefs and around rules allocates, raises or calls
 Python, so runs go side by side in threads. Random numbers are those NumPy would draw.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -36,11 +36,9 @@ from corrbandits.simulation.engines.compiled.around_choose import (
     planned_arm,
 )
 from corrbandits.simulation.engines.compiled.around_state import Layers, Within, innermost, layers_of, schedules_of
-from corrbandits.simulation.engines.compiled.cache import compiled, part
+from corrbandits.simulation.engines.compiled.cache import Part, assembled, distinct, part
 from corrbandits.simulation.engines.compiled.state import Apart, Joint, Loop, Steps, ranked
-from corrbandits.simulation.engines.compiled.update import observe_apart, observe_joint, pull, weigh
-
-Part = Callable[..., Any]
+from corrbandits.simulation.engines.compiled.update import observe_apart, observe_joint, observe_printed, pull, weigh
 
 
 @part
@@ -86,9 +84,7 @@ def loop_of(value: Part, observe: Part, wait: Part = stand, early: Part = early_
             within.counts[k] += 1.0
             observe(b, k, pull(steps, t, k), steps.noise[k])
 
-    pieces = (wait, early, value, observe)
-    loop.__qualname__ = "_".join(piece.__name__ for piece in pieces)  # compiled code is kept under this name
-    return compiled(loop)
+    return assembled(loop, (wait, early, value, observe), distinct)
 
 
 VALUES: Mapping[type[Policy], Part] = {
@@ -116,7 +112,7 @@ def begin_around(policy: Policy, belief: GaussianBelief, state: Joint | Apart, r
         loop = loop_of(VALUES[type(rule)], observe_apart)
     elif type(rule) in WHOLE and getattr(rule, "factor", True):
         weigh(state)
-        loop = loop_of(WHOLE[type(rule)], observe_whole)
+        loop = loop_of(WHOLE[type(rule)], observe_printed if type(rule) is CorrelatedUCL else observe_whole)
     else:
         loop = loop_of(VALUES[type(rule)], observe_rows)
     return played(policy, belief, state, loop, rng)

@@ -17,12 +17,13 @@ from corrbandits.simulation.engines.compiled.mixed_choose import index_parts, op
 from corrbandits.simulation.engines.compiled.mixed_state import Mixed, Told, mixed_state
 from corrbandits.simulation.engines.compiled.mixed_update import observe_mixed
 from corrbandits.simulation.engines.compiled.state import Loop, Steps
+from corrbandits.simulation.engines.compiled.update import copy
 
 
 class Opened(NamedTuple):
     """A belief told nothing that rules may lead anywhere in its opening; means are less the first reward."""
 
-    mu: Array  # of the mixture
+    mu: Array  # of the mixture, as there; no two arrays of a loop may be one
     d: Array
     mixed: Mixed
     told: Told
@@ -40,7 +41,7 @@ def opening(b: Opened, steps: Steps, layers: Layers, within: Within, last: int) 
     arm, least = -1, np.inf
     if opening_arm(b.mixed, b.told) >= 0:
         travels = layers.travel >= 0 and last >= 0 and layers.safes == 0
-        most, fewest = b.away.max(), within.counts.min()
+        most, fewest = farthest_and_fewest(b, within)
         for i in range(b.d.size):
             if not travels or (b.away[i] >= most / 4.0 and (most > 0.0 or within.counts[i] == fewest)):
                 cost = layers.costs[last, i] if travels else 0.0
@@ -48,6 +49,15 @@ def opening(b: Opened, steps: Steps, layers: Layers, within: Within, last: int) 
                     arm, least = i, cost
         steps.progress.initialisation += 1
     return arm
+
+
+@part
+def farthest_and_fewest(b: Opened, within: Within) -> tuple[float, float]:
+    """Return how far the farthest arm lies from what was tried, and how often the least tried was."""
+    most, fewest = b.away[0], within.counts[0]
+    for i in range(1, b.d.size):
+        most, fewest = max(most, b.away[i]), min(fewest, within.counts[i])
+    return most, fewest
 
 
 @part
@@ -60,9 +70,17 @@ def farther(b: Opened, within: Within, i: int, arm: int) -> bool:
 
 
 @part
+def weigh_opened(b: Opened) -> None:
+    """Set the parts' weights and the moments of the mixture."""
+    weigh_parts(b.mixed, b.told)
+    copy(b.mixed.mu, b.mu)
+    copy(b.mixed.variance, b.d)
+
+
+@part
 def mixed_limits(b: Opened, steps: Steps, layers: Layers, within: Within, width: float) -> None:
     """Write means and width deviations."""
-    weigh_parts(b.mixed, b.told)
+    weigh_opened(b)
     for i in range(b.d.size):
         layers.values[i] = b.mixed.seen.offset + (b.mu[i] + width * b.mixed.deviation[i])
 
@@ -70,7 +88,7 @@ def mixed_limits(b: Opened, steps: Steps, layers: Layers, within: Within, width:
 @part
 def mixed_indices(b: Opened, steps: Steps, layers: Layers, within: Within, ahead: Array) -> None:
     """Write Gittins indices: `ahead` says for how many decisions, and how many deviations of the parts' are added."""
-    weigh_parts(b.mixed, b.told)
+    weigh_opened(b)
     index_parts(b.mixed, b.told, ahead[0], ahead[1], within.log_m, within.g, within.log_n, within.row, layers.values)
     for i in range(b.d.size):
         layers.values[i] += b.mixed.seen.offset
@@ -101,4 +119,4 @@ def opened(belief: Vague) -> Opened:
     squares = np.array([np.square(points - point).sum(axis=1) for point in points])
     middle = np.empty(belief.arms, dtype=np.int64)
     middle[told.again] = np.arange(belief.arms)
-    return Opened(mixed.mu, mixed.variance, mixed, told, squares, np.full(belief.arms, np.inf), middle)
+    return Opened(mixed.mu.copy(), mixed.variance.copy(), mixed, told, squares, np.full(belief.arms, np.inf), middle)

@@ -49,6 +49,7 @@ class Layers(NamedTuple):
     walk: int  # which is OnGraph, or -1
     walk_depth: int  # how many that are Safe lie outside it
     travel: int  # which is Travelling, or -1
+    largest: bool  # whether nothing but the arm of largest value is asked for
     recurs: bool  # whether an arm may have to be tried first that had not to before
     costs: Array  # (N, N), from each arm to each, if one is Travelling
     next_arm: Integers  # (N, N), on the way from each arm to each, if one is OnGraph
@@ -124,6 +125,7 @@ def layers_of(policy: Policy, belief: Belief, *, recurs: bool) -> Layers:
         walk=walk,
         walk_depth=kinds[: max(walk, 0)].count(SAFE),
         travel=travel,
+        largest=set(kinds) <= {HOLD, WALK},
         recurs=recurs,
         costs=none if travel < 0 else rules[travel].moves.table(n, belief.coordinates),  # type: ignore[attr-defined]
         next_arm=none.astype(np.int64) if walk < 0 else rules[walk].next_arms(n).copy(),  # type: ignore[attr-defined]

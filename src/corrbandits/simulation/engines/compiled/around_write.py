@@ -16,6 +16,7 @@ from corrbandits.simulation.engines.compiled.choose import (
     arm_at_random,
     between,
     draw,
+    likely_printed_limit,
     write_indices,
 )
 from corrbandits.simulation.engines.compiled.gains import best_two, gain_alone, gain_of_lines
@@ -32,10 +33,17 @@ def limits(b: Any, steps: Steps, layers: Layers, within: Within, width: float) -
 
 @part
 def printed(b: Joint, steps: Steps, layers: Layers, within: Within, width: float) -> None:
-    """Write mu_i + width s_i sqrt(sum_j rho_ij^2)."""
-    settle(b, True)
+    """Write mu_i + width s_i sqrt(sum_j rho_ij^2); if only the largest is asked for, perhaps that none other is."""
+    k = -1
+    if layers.largest and b.streak.arm >= 0 and b.streak.lasting and width > 0.0:
+        k = likely_printed_limit(b, width)
+    if k < 0 or k != b.streak.arm:
+        settle(b, True)
+        b.streak.lasting = 1
     for i in range(b.d.size):
-        layers.values[i] = b.mu[i] + width * b.w[i]
+        layers.values[i] = b.mu[i] + width * b.w[i] if k < 0 else -np.inf
+    if k >= 0:
+        layers.values[k] = np.inf
 
 
 @part

@@ -17,7 +17,7 @@ from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief import Correlated, Discounted, Drifting, GaussianBelief, Vague, Windowed
 from corrbandits.environments import BernoulliBandit, ChangingBandit, Environment
 from corrbandits.policies import Policy, Wrapper
-from corrbandits.simulation.engines.compiled.refusing import refusal
+from corrbandits.simulation.engines.compiled.refusing import is_computed_anew, number_of_scales, refusal
 from corrbandits.simulation.engines.one_by_one import OneByOne, Run, refuse_beyond
 from corrbandits.simulation.engines.protocol import Runs
 
@@ -73,20 +73,14 @@ class CompiledRun(Run):
             )
             self.block = NUMBERS // (belief.arms**2 * len(belief.parts)) + 1
             return
-        if isinstance(belief, Drifting):
-            from corrbandits.simulation.engines.compiled import around_drifting, drifting_loops
+        if isinstance(belief, (Drifting, Windowed, Discounted)):
+            from corrbandits.simulation.engines.compiled import around_changing, changing_loops
 
-            begin_drifting = drifting_loops.begin_drifting
-            if isinstance(policy, Wrapper):
-                begin_drifting = around_drifting.begin_around_drifting
-            self._state, self._loop = begin_drifting(policy, belief, rng)
-            self.block = NUMBERS // belief.arms**2 + 1
-            return
-        if isinstance(belief, (Windowed, Discounted)):
-            from corrbandits.simulation.engines.compiled import forgetting_loops
-
-            self._state, self._loop = forgetting_loops.begin_forgetting(policy, belief, runs.horizon, rng)
-            self.block = NUMBERS // belief.arms**2 + 1
+            around = isinstance(policy, Wrapper)
+            begin_changing = around_changing.begin_around_changing if around else changing_loops.begin_changing
+            self._state, self._loop = begin_changing(policy, belief, runs.horizon, rng)
+            each = belief.arms ** (3 if is_computed_anew(belief) else 2) * number_of_scales(belief)
+            self.block = NUMBERS // each + 1
             return
         begin = loops.LOOPS[type(policy)]
         assert isinstance(belief, GaussianBelief)

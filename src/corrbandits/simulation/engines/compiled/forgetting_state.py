@@ -3,7 +3,9 @@
 name      shape          meaning
 mu0, d0   (N,)           means and variances of the prior
 S0, S     (N(N-1)/2,)    covariance below the diagonal, of the prior and now
+V         (N, N)         what averages make known, where the covariance is computed anew (`weighed`)
 counts    (N,)           how many rewards of each arm count, and `sums` what they sum to
+widths    (T,)           how far back rewards count at each time, if that changes
 arms      (W,)           the arms of the latest decisions, that at time t at (t - 1) % W, and `told` their rewards
 """
 
@@ -28,6 +30,8 @@ MEMORY = np.dtype(
         ("back", np.int64),  # rewards taken back since all was computed anew
         ("between", np.int64),  # as many may be
         ("largest", np.float64),  # of the rewards that count, without their signs
+        ("rows", np.int64),  # of V
+        ("window", np.float64),  # how far back rewards count, unless that changes
         ("factor", np.float64),  # what a step leaves of counts and sums
     ],
     align=True,
@@ -42,8 +46,10 @@ class ForgettingApart(NamedTuple):
     mu: Array
     d: Array
     w: Array
+    noise: Array
     counts: Array
     sums: Array
+    widths: Array
     arms: Integers
     told: Array
     memory: Any  # a record of MEMORY
@@ -62,16 +68,35 @@ class WindowedJoint(NamedTuple):
     mu: Array
     d: Array
     w: Array
+    noise: Array
     counts: Array
     sums: Array
+    widths: Array
     arms: Integers
     told: Array
     memory: Any
 
 
+class DiscountedJoint(NamedTuple):
+    """A discounted belief on correlated arms."""
+
+    S0: Array  # all of it
+    V: Array
+    row: Array
+    mu0: Array
+    d0: Array
+    mu: Array  # before the latest reward
+    d: Array
+    w: Array
+    noise: Array
+    counts: Array
+    sums: Array
+    memory: Any
+
+
 def forgetting_state(
     belief: Windowed | Discounted, horizon: int, threshold: float | Array
-) -> ForgettingApart | WindowedJoint:
+) -> ForgettingApart | WindowedJoint | DiscountedJoint:
     """Return a belief that has seen nothing in a form that changes in place.
 
     >>> prior = Correlated(covariance=[[4.0, 1.0], [1.0, 9.0]], noise_variance=1.0)
@@ -80,27 +105,48 @@ def forgetting_state(
     (array([1.]), 11)
     """
     prior, n = belief.prior, belief.arms
-    room = 1 + int(min(belief.width(horizon), horizon)) if isinstance(belief, Windowed) else 1
-    between = max(n, FEWEST_BETWEEN) if isinstance(prior, Correlated) else max(room, FEWEST_BETWEEN)
-    shared: dict[str, Any] = {
-        "mu0": prior.mean,
-        "d0": prior.variance,
-        "mu": prior.mean.copy(),
-        "d": prior.variance.copy(),
-        "w": np.sqrt(prior.variance),
-        "counts": np.zeros(n),
-        "sums": np.zeros(n),
-        "arms": np.zeros(room, dtype=np.int64),
-        "told": np.zeros(room),
-        "memory": record(
-            MEMORY,
-            calm=bool((prior.variance <= threshold).all()),
-            between=between,
-            factor=belief.prior_arguments()["factor"] if isinstance(belief, Discounted) else 1.0,
-        ),
-    }
+    shared = _shared(belief, horizon, calm=bool((prior.variance <= threshold).all()))
+    if isinstance(prior, Correlated) and isinstance(belief, Discounted):
+        return DiscountedJoint(S0=prior.covariance, V=np.zeros((n, n)), row=np.zeros(n), **shared)
+    if isinstance(belief, Windowed):
+        shared |= _looking_back(belief, horizon)
+    else:
+        shared |= {"widths": np.zeros(0), "arms": np.zeros(1, dtype=np.int64), "told": np.zeros(1)}
     if not isinstance(prior, Correlated):
         return ForgettingApart(**shared)
     S = np.empty(n * (n - 1) // 2)
     pack(prior.covariance, S)
     return WindowedJoint(S0=S, S=S.copy(), row=np.zeros(n), inverse=np.zeros(n), floor=FLOOR * prior.variance, **shared)
+
+
+def _shared(belief: Windowed | Discounted, horizon: int, *, calm: bool) -> dict[str, Any]:
+    """Return what all states have."""
+    prior, n, given = belief.prior, belief.arms, belief.prior_arguments()
+    moments = {"mu0": prior.mean, "d0": prior.variance, "mu": prior.mean.copy(), "d": prior.variance.copy()}
+    counted = {"noise": prior.noise_variance, "counts": np.zeros(n), "sums": np.zeros(n)}
+    window, factor = given.get("window", np.inf), given.get("factor", 1.0)
+    between = n if isinstance(prior, Correlated) else _room(belief, horizon)
+    memory = record(
+        MEMORY,
+        calm=calm,
+        between=max(between, FEWEST_BETWEEN),
+        window=np.inf if isinstance(window, tuple) else window,
+        factor=factor,
+    )
+    return {**moments, **counted, "w": np.sqrt(prior.variance), "memory": memory}
+
+
+def _looking_back(belief: Windowed, horizon: int) -> dict[str, Any]:
+    """Return how far back rewards count at each time, if that changes, and room for those that do."""
+    grows, room = isinstance(belief.prior_arguments()["window"], tuple), _room(belief, horizon)
+    widths = [belief.width(time) for time in range(1, horizon + 1)] if grows else []
+    return {
+        "widths": np.array(widths, dtype=np.float64),
+        "arms": np.zeros(room, dtype=np.int64),
+        "told": np.zeros(room),
+    }
+
+
+def _room(belief: Windowed | Discounted, horizon: int) -> int:
+    """Return how many rewards may count at once, and one more."""
+    return 1 + int(min(belief.width(horizon), horizon)) if isinstance(belief, Windowed) else 1

@@ -2,17 +2,19 @@
 
 A reward r of arm k that no longer counts is taken back: with s = sigma_k^2 - S_kk, the covariance becomes
 S + S_k S_k' / s and the means mu + S_k (mu_k - r) / s. Each time that loses digits, so after so many rewards all is
-computed anew from the prior and the rewards that count.
+computed anew from the prior and the rewards that count. With a discount every reward changes what it says at every
+step: on correlated arms all is computed anew at each.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from corrbandits._core.checks import Array
 from corrbandits._core.tally import HARDLY
 from corrbandits.simulation.engines.compiled.cache import part
-from corrbandits.simulation.engines.compiled.forgetting_state import ForgettingApart, WindowedJoint
+from corrbandits.simulation.engines.compiled.forgetting_state import DiscountedJoint, ForgettingApart, WindowedJoint
+from corrbandits.simulation.engines.compiled.update import copy, settle_printed
+from corrbandits.simulation.engines.compiled.weighed import take_average, weigh_rows
 
 FAR_BELOW = 1e-3
 """Rewards of which all are so much smaller than one that is taken back would be left with its rounding."""
@@ -64,6 +66,13 @@ def add_up(b: Any) -> None:
 
 
 @part
+def oldest(b: Any) -> float:
+    """Return the earliest time of a reward that counts at the next decision."""
+    width = b.widths[b.memory.done] if b.widths.size > 0 else b.memory.window
+    return b.memory.done + 1.0 - width
+
+
+@part
 def infer_apart(b: ForgettingApart, k: int, noise: float) -> None:
     """Set mean and variance of arm k by what counts (section 3.1); of an unknown arm rewards are all there is."""
     count = b.counts[k]
@@ -78,20 +87,28 @@ def infer_apart(b: ForgettingApart, k: int, noise: float) -> None:
 
 
 @part
-def forget_apart(b: ForgettingApart, since: float, noise: Array) -> None:
-    """Let what is older than a time count no longer, and all that is left count less by the factor."""
+def forget_apart(b: ForgettingApart) -> None:
+    """Let what is too old count no longer, and all that is left count less by the factor."""
+    since = oldest(b)
     while b.memory.start < b.memory.done and b.memory.start + 1.0 < since:
         k = b.arms[uncount(b)]
         if b.memory.back > b.memory.between:
             add_up(b)
-        infer_apart(b, k, noise[k])
+        infer_apart(b, k, b.noise[k])
     if b.memory.factor < 1.0:
+        discount(b)
         for k in range(b.d.size):
-            b.counts[k] *= b.memory.factor
-            b.sums[k] *= b.memory.factor
-            if b.counts[k] < HARDLY:
-                b.counts[k] = b.sums[k] = 0.0
-            infer_apart(b, k, noise[k])
+            infer_apart(b, k, b.noise[k])
+
+
+@part
+def discount(b: Any) -> None:
+    """Let all that was seen count less by the factor, and nothing once it is as good as forgotten."""
+    for k in range(b.d.size):
+        b.counts[k] *= b.memory.factor
+        b.sums[k] *= b.memory.factor
+        if b.counts[k] < HARDLY:
+            b.counts[k] = b.sums[k] = 0.0
 
 
 @part
@@ -102,15 +119,16 @@ def observe_forgetting(b: ForgettingApart, k: int, reward: float, noise: float) 
 
 
 @part
-def forget_joint(b: WindowedJoint, since: float, noise: Array) -> None:
-    """Let what is older than a time count no longer."""
+def forget_joint(b: WindowedJoint) -> None:
+    """Let what is too old count no longer."""
+    since = oldest(b)
     while b.memory.start < b.memory.done and b.memory.start + 1.0 < since:
         place = uncount(b)
         k = b.arms[place]
         if b.memory.back > b.memory.between:
-            compute_anew(b, noise)
+            compute_anew(b)
         else:
-            lean(b, k, b.told[place], -noise[k])
+            lean(b, k, b.told[place], -b.noise[k])
 
 
 @part
@@ -121,13 +139,15 @@ def observe_windowed(b: WindowedJoint, k: int, reward: float, noise: float) -> N
 
 
 @part
-def compute_anew(b: WindowedJoint, noise: Array) -> None:
+def compute_anew(b: WindowedJoint) -> None:
     """Compute the belief from its prior and the rewards that count, those of an arm as one average."""
     add_up(b)
-    b.S[:], b.mu[:], b.d[:] = b.S0, b.mu0, b.d0
+    copy(b.S0, b.S)
+    copy(b.mu0, b.mu)
+    copy(b.d0, b.d)
     for k in range(b.d.size):
         if b.counts[k] > 0.0:
-            lean(b, k, b.sums[k] / b.counts[k], noise[k] / b.counts[k])
+            lean(b, k, b.sums[k] / b.counts[k], b.noise[k] / b.counts[k])
 
 
 @part
@@ -155,3 +175,36 @@ def lean(b: WindowedJoint, k: int, reward: float, noise: float) -> None:
         first += i
         for j in range(i):
             target[j] -= along * row[j]
+
+
+@part
+def weigh_windowed(b: WindowedJoint) -> None:
+    """Set every w."""
+    b.row[:] = 0.0
+    settle_printed(b.S, b.d, b.row, b.inverse, b.floor, b.w)
+
+
+@part
+def discount_joint(b: DiscountedJoint) -> None:
+    """Let all that was seen count less by the factor, and compute the belief from its prior and what counts."""
+    discount(b)
+    b.memory.rows = 0
+    copy(b.mu0, b.mu)
+    copy(b.d0, b.d)
+    for k in range(b.d.size):
+        if b.counts[k] > 0.0:
+            take_average(b.S0, b.V, b.memory.rows, k, b.sums[k] / b.counts[k], b.noise[k] / b.counts[k], b.mu, b.d)
+            b.memory.rows += 1
+
+
+@part
+def weigh_discounted(b: DiscountedJoint) -> None:
+    """Set every w."""
+    weigh_rows(b.S0, b.V, b.memory.rows, b.d, b.row, b.w)
+
+
+@part
+def observe_discounted(b: DiscountedJoint, k: int, reward: float, noise: float) -> None:
+    """Count a reward of arm k; the belief follows with the next step of time."""
+    b.counts[k] += 1.0
+    b.sums[k] += reward

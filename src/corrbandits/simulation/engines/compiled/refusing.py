@@ -23,6 +23,9 @@ MOST_TAKEN_BACK = 100.0
 MOST_COSTS = 25_000_000
 """Between more pairs of arms than this, costs of moves are not compiled: 200 MB."""
 
+FINEST = 1e10
+"""If arms x prior variance / noise x the rewards there may be exceeds this, a difference keeps too few digits."""
+
 LEAST_LEFT = 1e-9
 """The share of a prior variance that must be left where a covariance is the prior's less what is known."""
 
@@ -63,9 +66,7 @@ def _unknown_rewards(environment: Environment) -> str:
 
 def _without_layers(policy: Wrapper, belief: Belief) -> str:
     """Return why a rule around another is not compiled, or ""."""
-    if isinstance(belief, (Windowed, Discounted)):
-        return f"no rule around another has a loop on a {type(belief).__name__} belief"
-    if isinstance(policy, Safe) and isinstance(belief, Vague):
+    if isinstance(policy, Safe) and (isinstance(belief, Vague) or number_of_scales(belief) > 1):
         return "Safe asks for a quantile of a mixture"
     within = policy.rule
     while isinstance(policy, OnGraph) and isinstance(within, Wrapper):
@@ -110,17 +111,17 @@ def _without_mixed_loop(runs: Runs) -> str:
 
 def _without_drifting_loop(runs: Runs) -> str:
     """Return why there is no compiled form of these runs on a drifting belief, or ""."""
-    from corrbandits.simulation.engines.compiled.drifting_loops import ON_DRIFTING
+    from corrbandits.simulation.engines.compiled.changing_loops import ON_CHANGING
 
     policy, belief = runs.policy, runs.belief
     assert isinstance(belief, Drifting)
     joint = isinstance(belief.prior, Correlated)
-    if type(policy) not in ON_DRIFTING:
+    if type(policy) not in ON_CHANGING:
         return f"{type(policy).__name__} has no compiled loop on a Drifting belief"
     if isinstance(policy, Thompson) and joint:
         return "a draw of a Drifting belief on correlated arms needs a root of its covariance at every step"
-    if belief.scales.size > 1:
-        return "the scale of the Drifting belief is not known"
+    if belief.scales.size > 1 and (why_not := _without_scales(policy, belief)):
+        return why_not
     if isinstance(policy, Gittins) and belief.counts.any():
         return "how far ahead Gittins looks depends on when rewards came before the first decision"
     if belief.awaited or belief.time != 1:
@@ -130,24 +131,48 @@ def _without_drifting_loop(runs: Runs) -> str:
     return _unknown_rewards(runs.environment) or _without_first_limit(policy, belief.arms)
 
 
+def _without_scales(policy: Policy, belief: Drifting) -> str:
+    """Return why a rule is not compiled on a drift whose scale is not known, or ""."""
+    from corrbandits.simulation.engines.compiled.changing_loops import UNDER_ANY_SCALE
+
+    if type(policy) not in UNDER_ANY_SCALE:
+        return f"{type(policy).__name__} needs more of a Drifting belief of unknown scale than means and variances"
+    if belief.counts.any():
+        return "the belief has seen rewards, and the scale of its drift is not known"
+    if belief.scales.size * belief.arms**2 > MOST_MIXED:
+        return f"the covariances of {belief.arms:,} arms under {belief.scales.size} scales take too much memory"
+    return ""
+
+
 def _without_forgetting_loop(runs: Runs) -> str:
     """Return why there is no compiled form of these runs on a windowed or discounted belief, or ""."""
-    from corrbandits.simulation.engines.compiled.forgetting_loops import ON_FORGETTING
+    from corrbandits.simulation.engines.compiled.changing_loops import ON_CHANGING
 
     policy, belief = runs.policy, runs.belief
     assert isinstance(belief, (Windowed, Discounted))
     name, joint = type(belief).__name__, isinstance(belief.prior, Correlated)
-    if type(policy) not in ON_FORGETTING:
+    if type(policy) not in ON_CHANGING or isinstance(policy, Thompson):
         return f"{type(policy).__name__} has no compiled loop on a {name} belief"
-    if joint and isinstance(belief, Discounted):
-        return "discounting changes what is known of all correlated arms at once: every step needs a factorisation"
     if belief.counts.any() or belief.awaited or belief.time != 1:
         return "the belief has seen or awaits rewards, or its time is not that of the first decision"
-    if joint and belief.prior.variance.max() > MOST_TAKEN_BACK * belief.noise_variance.min():
+    largest = belief.prior.variance.max() / belief.noise_variance.min()
+    if joint and isinstance(belief, Windowed) and largest > MOST_TAKEN_BACK:
         return "the noise is so small beside the prior that rewards taken back would lose their digits"
+    if is_computed_anew(belief) and belief.arms * largest * runs.horizon > FINEST:
+        return "the noise is so small beside the prior that differences would lose their digits"
     if joint and (beyond := _beyond(belief.prior)):
         return beyond
     return _unknown_rewards(runs.environment) or _without_first_limit(policy, belief.arms)
+
+
+def number_of_scales(belief: Belief) -> int:
+    """Return under how many scales a belief drifts."""
+    return belief.scales.size if isinstance(belief, Drifting) else 1
+
+
+def is_computed_anew(belief: Belief) -> bool:
+    """Return whether every step computes the belief from its prior: discounts change all correlated arms at once."""
+    return isinstance(belief, Discounted) and isinstance(belief.prior, Correlated)
 
 
 def _beyond(belief: GaussianBelief) -> str:
@@ -161,7 +186,7 @@ def _beyond(belief: GaussianBelief) -> str:
 def _cancelling(belief: Drifting, horizon: int) -> str:
     """Return that so little may be left of a variance that its difference from the prior's loses digits, or ""."""
     prior = belief.prior.variance
-    left = 1 / (1 + horizon * prior.max() / belief.noise_variance.min()) - math.expm1(-2 / belief.scales[0])
+    left = 1 / (1 + horizon * prior.max() / belief.noise_variance.min()) - math.expm1(-2 / belief.scales.max())
     return (
         "" if left > LEAST_LEFT else "the noise is so small beside the prior that differences would lose their digits"
     )

@@ -23,6 +23,13 @@ from corrbandits.simulation.engines.compiled.state import MOST_WAITING, Joint, S
 
 
 @part
+def copy(source: Array, target: Array) -> None:
+    """Write all of an array into another; to assign a slice would allocate."""
+    for i in range(target.size):
+        target[i] = source[i]
+
+
+@part
 def pull(steps: Steps, t: int, k: int) -> float:
     """Return the reward of arm k at step t, and note both."""
     eps = steps.eps[t]
@@ -44,6 +51,17 @@ def observe_joint(b: Joint, lazy: bool, k: int, reward: float, noise: float) -> 
             defer(b)
         else:
             settle(b, False)
+        start(b, k)
+    take(b, k, reward, noise)
+
+
+@part
+def observe_printed(b: Joint, k: int, reward: float, noise: float) -> None:
+    """Take a reward of arm k; w is not kept, but known in a streak that began when it was."""
+    if k != b.streak.arm:
+        if b.streak.arm >= 0:
+            settle(b, False)
+            b.streak.lasting = 0
         start(b, k)
     take(b, k, reward, noise)
 

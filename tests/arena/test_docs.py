@@ -12,7 +12,7 @@ from corrbandits.arena.problems import TUNING, VERSION
 from corrbandits.arena.results import Game, Results
 from tests.support import ROOT, script
 
-ARENA = script("docs/arena.py")
+ARENA, PEERS = script("docs/arena.py"), script("docs/peers.py")
 DATA = json.loads((ROOT / "docs" / "arena.json").read_text(encoding="utf-8"))
 
 
@@ -57,3 +57,33 @@ def test_the_command_makes_the_page_of_a_folder(tmp_path):
     data = json.loads((tmp_path / "arena.json").read_text(encoding="utf-8"))
     assert {row[1] for row in data["rows"]} == {"all families", "chain", "trend"}
     assert (tmp_path / "arena-leaderboard.png").exists()
+
+
+def test_the_page_shows_what_peers_lost():
+    page = PEERS.PAGE.read_text(encoding="utf-8")
+    data = json.loads(PEERS.DATA.read_text(encoding="utf-8"))
+    assert PEERS.written(page, PEERS.report(data)) == page, "run: python docs/peers.py FOLDER"
+    assert data["problems"] == VERSION
+    assert data["seed"] not in TUNING
+
+
+def test_the_command_compares_peers_on_the_same_problems(tmp_path):
+    results = Results(tmp_path / "games", seed=7)
+    regrets = {"Gittins": (10.0, 20.0, 30.0), "better": (5.0, 10.1, 14.9), "worse": (21.0, 40.0, 59.0)}
+    results.add(
+        Game(family, number, 40, rule, "nothing", regret, 0.1, 1e-3)
+        for rule, each in regrets.items()
+        for family in ("chain", "trend")
+        for number, regret in enumerate(each)
+        if (rule, family) != ("better", "trend")
+    )
+    results.add([Game("chain", 3, 40, "Gittins", "nothing", 1e6, 0.1, 1e-3)])  # nobody else has played that problem
+    (tmp_path / "arena.md").write_text(f"before\n{PEERS.BEGIN}what was there\n{PEERS.END}after\n", encoding="utf-8")
+    PEERS.main([str(tmp_path / "games"), "--docs", str(tmp_path)])
+    text = (tmp_path / "arena.md").read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "lost less than every peer in 1 of 2 families" in text
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+    assert rows[2][:5] == ["better", "3", "0.5", "0.5 (chain)", "0 of 1"]
+    assert rows[3][:5] == ["worse", "6", "2", "2 (chain)", "2 of 2"]

@@ -269,7 +269,7 @@ def test_what_is_missing_is_said_in_words(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba_cuda", None)
     device.missing.cache_clear()
     try:
-        with pytest.raises(ValueError, match=r"numba-cuda is not installed.*pip install 'corrbandits\[gpu\]'"):
+        with pytest.raises(ValueError, match=r"numba-cuda is not installed.*pip install '.\[gpu\]'"):
             simulate({"a": (cb.UCL(), BELIEFS["flat"])}, BANDITS["gaussian"], 5, engine="gpu")
     finally:
         device.missing.cache_clear()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-INSTALL = "Install what it needs: pip install 'corrbandits[gpu]'"
+INSTALL = "Install it, in a clone of the repository: pip install '.[gpu]'"
 
 RESERVED = 0.1
 """The share of the device's memory that is left to others."""

@@ -1,6 +1,7 @@
 """The engine on a device against the reference: on a device if there is one, else played by numba's simulator."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -308,6 +309,9 @@ def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypa
     monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "missing", lambda: "")
     assert (engine_for(small).name, engine_for(large).name) == ("compiled", "gpu")
+    joint = Runs(cb.UCL(), BELIEFS["joint"], BANDITS["gaussian"], 10**6, 0, 0, 10**4)
+    assert engine_for(joint).name == "gpu"
+    assert engine_for(replace(joint, last=10**3)).name == "compiled"
     monkeypatch.setattr(device, "missing", lambda: "there is no NVIDIA device here")
     assert engine_for(large).name == "compiled"
 

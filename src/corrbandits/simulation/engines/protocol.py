@@ -102,7 +102,8 @@ class Engine(ABC):
 
     An engine is stateless: several threads may play different batches at once. It makes the noise of a batch from
     the runs' generators, `environment.noise(generator, n)`, in pieces of any size: the same numbers come in the same
-    order. All engines see the same noise, so that they make the same decisions except where rounding decides.
+    order. All engines see the same noise, so that they make the same decisions except where rounding decides; only
+    `gpu` counts its own on the device, and `gpu-same-noise` shows that it decides alike.
     """
 
     name: ClassVar[str]

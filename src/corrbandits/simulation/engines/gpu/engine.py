@@ -23,8 +23,11 @@ FIRST_STEPS = 64
 JOINTLY, APART = 1 << 13, 1 << 18
 """How many runs are played at a time, on correlated arms and on others: some waves of blocks."""
 
-ENOUGH = 2e9
-"""From so much work on it pays: decisions times arms, or their square where they are correlated."""
+ENOUGH_APART, ENOUGH_JOINTLY = 3e9, 1e11
+"""From so much work on it pays: decisions times arms, or times their square where they are correlated.
+
+16 cores play as much in the four seconds that it takes to compile a kernel (`benchmarks.gpu`, on an H200).
+"""
 
 _ONE_AT_A_TIME = threading.Lock()  # several batches at once would only share the device
 
@@ -82,11 +85,9 @@ class Gpu(OnDevice):
 
     def pays(self, runs: Runs) -> bool:
         """Return whether the work is so large that a device is worth asking for; the simulator never is."""
-        arms = runs.belief.arms
-        work = len(runs) * runs.horizon * arms * (arms if isinstance(runs.belief, Correlated) else 1)
-        return (
-            work >= ENOUGH and not refusal(runs, same_noise=False) and not device.missing() and not device.simulated()
-        )
+        work, arms = len(runs) * runs.horizon, runs.belief.arms
+        large = work * arms**2 >= ENOUGH_JOINTLY if isinstance(runs.belief, Correlated) else work * arms >= ENOUGH_APART
+        return large and not self.refuses(runs) and not device.simulated()
 
 
 @final

@@ -3,6 +3,7 @@
 python docs/refresh.py
 """
 
+import doctest
 import json
 import re
 import shlex
@@ -69,6 +70,16 @@ def with_session(text: str) -> str:
     finally:
         server.end()
     return text
+
+
+def with_people(text: str) -> str:
+    """Return the page on people with what its command prints now of the table that its first lines make."""
+    block = r"^```text\n\$ (?P<command>corrbandits fit .*?)\n(?P<output>.*?)^```$"
+    pattern = re.compile(block, re.MULTILINE | re.DOTALL)
+    made = doctest.script_from_examples(text.split("```python\n")[1].split("```")[0])
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", made], check=True, cwd=folder)
+        return pattern.sub(lambda block: refreshed(block, folder).replace("```console", "```text", 1), text)
 
 
 def findings() -> str:
@@ -162,12 +173,13 @@ def with_parts(text: str) -> str:
 def main() -> None:
     for page in [HERE.parent / "CONTRIBUTING.md", *sorted(HERE.glob("*.md"))]:
         text = page.read_text(encoding="utf-8")
-        text = with_session(text) if page.name == "ask-and-tell.md" else with_output(text)
-        page.write_text(with_parts(text), encoding="utf-8")
+        ways = {"ask-and-tell.md": with_session, "people.md": with_people}
+        page.write_text(with_parts(ways.get(page.name, with_output)(text)), encoding="utf-8")
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([BIN / "corrbandits", "reproduce", "--out", out], check=True)
         shutil.copy(Path(out) / "figure2.png", HERE / "figure2.png")
-    for drawing in ("factor.py", "remarks.py", "architecture.py", "change.py", "company.py"):
+    drawings = ("factor.py", "remarks.py", "architecture.py", "change.py", "company.py", "people.py", "recovered.py")
+    for drawing in drawings:
         subprocess.run([sys.executable, HERE / drawing], check=True)
 
 

@@ -27,7 +27,8 @@ LABELS = {
 def draw_recovery(recovery: Recovery) -> Figure:
     """Return a figure of what was given and found (diagonal), and of errors against each other (below).
 
-    Errors along a slope are a trade-off: two parameters that are missed together explain choices about as well.
+    Errors along a slope are a trade-off: two parameters that are missed together explain choices about as well. What is
+    found farther out than all that was given is wide lies at the edge.
 
     >>> found = Recovery(("length", "noise"), np.zeros((3, 2)), np.array([[0.1, 0.2], [0.0, 0.1], [-0.1, -0.3]]))
     >>> len(draw_recovery(found).axes)
@@ -58,14 +59,14 @@ def draw_confusion(confusion: Confusion) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    size = 1.6 + 0.9 * len(confusion.names)
-    figure = Figure(figsize=(size, size), layout="constrained")
+    size, longest = 0.9 * len(confusion.names), max(map(len, confusion.names))
+    figure = Figure(figsize=(size + 1.0 + 0.1 * longest, size + 1.2), layout="constrained")
     ax = figure.subplots()
     ax.imshow(confusion.matrix, vmin=0, vmax=1, cmap="Blues")
     for (row, column), share in np.ndenumerate(confusion.matrix):
         ax.text(column, row, f"{share:.2f}", ha="center", va="center", color="white" if share > 0.5 else "black")
     places = np.arange(len(confusion.names))
-    ax.set_xticks(places, confusion.names)
+    ax.set_xticks(places, [name.replace(" ", "\n") for name in confusion.names])
     ax.set_yticks(places, confusion.names)
     ax.set_xlabel("best description")
     ax.set_ylabel("made up by")
@@ -126,7 +127,8 @@ def draw_check(check: xr.Dataset) -> Figure:
 
 def _draw_pairs(recovery: Recovery, k: int, ax: Axes) -> None:
     name = recovery.names[k]
-    given, found = recovery.given[:, k], recovery.found[:, k]
+    given, room = recovery.given[:, k], _room(recovery, k)
+    found = np.clip(recovery.found[:, k], given.min() - room, given.max() + room)
     ends = [min(given.min(), found.min()), max(given.max(), found.max())]
     ax.plot(ends, ends, color="0.6", linewidth=0.8)
     ax.plot(given, found, "o", color=INK, markersize=3, alpha=0.7)
@@ -136,13 +138,19 @@ def _draw_pairs(recovery: Recovery, k: int, ax: Axes) -> None:
 
 
 def _draw_errors(recovery: Recovery, row: int, column: int, ax: Axes) -> None:
-    errors = recovery.found - recovery.given
+    rooms = [_room(recovery, k) for k in range(len(recovery.names))]
+    errors = np.clip(recovery.found - recovery.given, np.negative(rooms), rooms)
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.axvline(0, color="0.6", linewidth=0.8)
     ax.plot(errors[:, column], errors[:, row], "o", color=OTHER, markersize=3, alpha=0.7)
     ax.set_title(f"errors, Spearman {recovery.trade_offs[row, column]:.2f}", fontsize="medium")
     ax.set_xlabel(f"error of {_axis(recovery.names[column])}")
     ax.set_ylabel(f"error of {_axis(recovery.names[row])}")
+
+
+def _room(recovery: Recovery, k: int) -> float:
+    """Return how far beyond what was given the picture of a parameter goes: what lies farther out is at its edge."""
+    return float(np.ptp(recovery.given[:, k])) or float(np.abs(recovery.found[:, k] - recovery.given[:, k]).max())
 
 
 def _axis(name: str) -> str:

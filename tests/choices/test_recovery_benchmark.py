@@ -1,0 +1,89 @@
+"""The benchmark of recovery, small: surfaces are seen again, everything is kept, and the page is made of it."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from benchmarks import recovery
+
+import corrbandits as cb
+from corrbandits import choices
+from tests.support import ROOT, script
+
+RECOVERED = script("docs/recovered.py")
+PAGE = (ROOT / "docs" / "groups.md").read_text(encoding="utf-8")
+WHERE = cb.landscapes.grid(11, 11).astype(int)
+TRIALS = 15
+SIZES = recovery.Sizes(people=3, of_models=1, pool=2, copies=2)
+
+
+def surface(kind, number):
+    kernel = 400 * cb.SquaredExponential(recovery.LENGTHS[kind])
+    return cb.landscapes.draw(kernel, WHERE.astype(float), mean=50.0, noise_variance=1.0, seed=10 * kind + number)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Four people on two surfaces each, as a file of the study has them."""
+    path = tmp_path_factory.mktemp("study") / "study.csv"
+    names = ["id", "scenario", "kernel", "round", "env", "horizon", "scale", "trial", "x", "y", "z"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(names)
+        for person in range(1, 5):
+            kind = person % 2
+            met = [surface(kind, env) for env in (0, 1)]
+            values = {"length": 0.8 + 0.1 * person, "exploration": 0.4, "temperature": 4.0 + person}
+            somebody = choices.simulate(recovery.MODEL, values, met, horizon=TRIALS, seed=person)
+            for env, one in enumerate(somebody.rounds):
+                for trial, (arm, reward) in enumerate(zip(one.arms, one.rewards, strict=True)):
+                    rows.writerow([person, 0, kind, env + 1, env, TRIALS, 70, trial, *WHERE[arm], round(float(reward))])
+    return path
+
+
+def test_surfaces_are_what_all_people_have_seen_of_them(table):
+    met = recovery.met(table)
+    assert [len(each) for each in met] == [2, 2, 2, 2]
+    assert met[0][0] is met[2][0]  # the same surface
+    people = recovery.measured_people(table)
+    for person, each in zip(people, met, strict=True):
+        for one, bandit in zip(person.rounds, each, strict=True):
+            assert bandit.means[one.arms] == pytest.approx(one.rewards, abs=4.0)  # noise of deviation 1, and rounding
+
+
+@pytest.mark.slow
+def test_all_of_it_is_measured_kept_and_shown(table, tmp_path):
+    data = recovery.measured(table, tmp_path, SIZES)
+    assert np.shape(data["parameters"]["given"]) == np.shape(data["parameters"]["found"]) == (3, 3)
+    assert np.shape(data["models"]["evidence"]) == (3, 1, 3)
+    assert [np.shape(curves["reward"]) for curves in data["checks"]["curves"].values()] == [(4, TRIALS)] * 2
+    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    people = recovery.measured_people(table)
+    assert recovery.written(recovery.law(people, tmp_path)) == data["law"]
+    assert recovery.models(people, SIZES, tmp_path) == data["models"]
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    assert "| length |" in RECOVERED.report(json.loads(json.dumps(data)))
+    assert set(RECOVERED.pictures(data)) == set(RECOVERED.pictures(kept()))
+
+
+def kept():
+    return json.loads((ROOT / "docs" / RECOVERED.DATA).read_text(encoding="utf-8"))
+
+
+def test_the_page_shows_what_was_found():
+    from explorers.pages import written
+
+    assert written(PAGE, RECOVERED.MARK, RECOVERED.report(kept())) == PAGE, "run: python docs/recovered.py"
+
+
+def test_ranks_on_the_page_are_those_of_what_was_given_and_found():
+    from scipy.stats import spearmanr
+
+    data = kept()["parameters"]
+    sure = ~np.array(data["noted"])
+    for k, name in enumerate(data["names"]):
+        pairs = np.column_stack([np.array(data[which])[:, k] for which in ("given", "found")])
+        every, some = (spearmanr(*each.T).statistic for each in (pairs, pairs[sure]))
+        line = next(line for line in PAGE.splitlines() if line.startswith(f"| {name} |"))
+        assert line.endswith(f"| {every:.2f} | {some:.2f} |")

@@ -75,9 +75,9 @@ def test_a_block_has_a_whole_number_of_decisions(length, words):
 def test_where_nothing_is_compiled_the_reason_is_said():
     with pytest.raises(ValueError, match="because InformationDirected compares many draws"):
         cb.simulate({"a": (cb.Blocked(cb.InformationDirected()), FLAT)}, BANDIT, 9, engine="compiled")
-    forgetful = cb.Windowed(prior=FLAT, window=5)
-    with pytest.raises(ValueError, match="because no rule around another has a loop on a Windowed belief"):
-        cb.simulate({"a": (cb.Blocked(cb.UCL()), forgetful)}, BANDIT, 9, engine="compiled")
+    safe, untold = cb.Safe(cb.Gittins(9), floor=0.0), cb.Vague(arms=FLAT.arms)
+    with pytest.raises(ValueError, match="because Safe asks for a quantile of a mixture"):
+        cb.simulate({"a": (cb.Blocked(safe), untold)}, BANDIT, 9, engine="compiled")
 
 
 @pytest.mark.slow

@@ -270,6 +270,6 @@ def test_a_graph_or_moves_between_other_arms_are_refused_as_the_reference_does()
         (cb.OnGraph(cb.UCL(), [(0, 1), (1, 2)]), "OnGraph needs a graph of the 12 arms there are"),
         (cb.Travelling(cb.UCL(), cb.Moves(per_distance=1.0, coordinates=WHERE[:5])), "between the 12 arms there are"),
     ):
-        for engine in ENGINES:
+        for engine in ("compiled", "reference"):
             with pytest.raises(ValueError, match=words):
                 simulate({"a": (policy, KNOWN)}, BANDIT, 30, engine=engine)

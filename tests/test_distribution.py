@@ -17,6 +17,9 @@ from tests.support import ROOT
 
 UV = Path(sys.executable).with_name("uv")
 EXTRAS = ("distributed", "postgres", "gymnasium", "optuna", "service")
+DEVICES = "gpu"
+"""The extra whose libraries are large, and of use where there is a device: it is not installed here."""
+
 EXPERIMENT = """
 [arms]
 grid = [3, 3]
@@ -157,16 +160,18 @@ def test_the_wheel_works_beside_what_it_says_it_needs_and_nothing_else(bare):
         "from corrbandits.cli.serve import serve\n"
         "try: serve()\n"
         "except ImportError as error: print(error)\n"
+        "try: cb.simulate({'flat': (cb.UCL(), prior)}, bandit, 9, engine='gpu')\n"
+        "except ValueError as error: print(error)\n"
     )
     missing = bare.run("python", "-c", code).splitlines()
-    assert len(missing) == 4
-    for message, extra in zip(missing, ("gymnasium", "optuna", "postgres", "service"), strict=True):
+    assert len(missing) == 5
+    for message, extra in zip(missing, ("gymnasium", "optuna", "postgres", "service", DEVICES), strict=True):
         assert f"pip install '.[{extra}]'" in message
 
 
 def test_the_extras_bring_what_the_adapters_need(built, tmp_path):
     about = metadata.metadata("corrbandits")
-    assert set(about.get_all("Provides-Extra")) == set(EXTRAS)
+    assert set(about.get_all("Provides-Extra")) == {*EXTRAS, DEVICES}
     full = Installed(tmp_path, *built.glob("*.whl"), *EXTRAS)
     code = (
         "import corrbandits as cb, psycopg, distributed\n"

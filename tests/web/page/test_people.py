@@ -77,6 +77,17 @@ def test_signing_out_ends_it(guarded, visit):
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+def test_what_arrives_while_they_sign_out_is_no_error(guarded, visit):
+    server, tokens = guarded
+    page = visit(f"/signin?next=/field/s/meadow/#{tokens['tell']}", of=server, allow=("401",))
+    expect(page.locator("h2.arm")).to_be_visible()
+    page.evaluate("void (caches.delete = () => new Promise((done) => setTimeout(done, 1500)))")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.locator("h2.arm")).to_have_count(0)
+    page.evaluate("['typed', 'unsigned'].forEach((name) => dispatchEvent(new CustomEvent(name)))")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
 def test_who_signed_out_sees_nothing_that_the_browser_kept(guarded, visit):
     server, tokens = guarded
     page = visit(f"/signin?next=/field/s/meadow/#{tokens['tell']}", of=server, service_workers="allow", allow=("401",))

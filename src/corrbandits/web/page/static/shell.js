@@ -40,12 +40,13 @@ let sending = null;
 const box = (kind, label, list, what, words, ...more) => (list.length ? h(`section.notice.${kind}`, { "aria-label": label }, h("p", h("strong", counted(list.length, "entry", "entries"), " ", what), words), h("ul", list.map(waiting)), more) : []);
 
 function outbox() {
+  clearTimeout(sending);
+  if (!$("outbox")) return; // they have just signed out
   const list = entries();
   const late = (one) => (introduced() && Date.now() / 1000 - one.at > 1.5) || connection.state === "lost"; // others may well arrive at once
   const others = list.filter((one) => foreign(one));
   const refused = list.filter((one) => one.refused && !foreign(one));
   const rest = list.filter((one) => !one.refused && !foreign(one) && late(one));
-  clearTimeout(sending);
   if (list.length) sending = setTimeout(outbox, 1600);
   const said = [
     box("kept", "Not sent yet", rest, "kept on this device.", " Sent as soon as there is a connection. If you close the page, open it again then.", button("Send now", () => flush())),
@@ -86,7 +87,7 @@ export async function filling(node, work) {
 }
 
 function unsigned() {
-  if ($("unsigned")) return;
+  if ($("unsigned") || !$("outbox")) return;
   $("outbox").before(h("div#unsigned.notice.warn", { role: "alert" }, h("p", "You are not signed in any more. ",
     h("a", { href: `${root}/signin?next=${encodeURIComponent(study ? at(study) : `${root}/`)}` }, "Sign in"), "; what you typed is kept.")));
 }

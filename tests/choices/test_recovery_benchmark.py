@@ -14,7 +14,7 @@ from tests.support import ROOT, script
 RECOVERED = script("docs/recovered.py")
 PAGE = (ROOT / "docs" / "groups.md").read_text(encoding="utf-8")
 WHERE = cb.landscapes.grid(11, 11).astype(int)
-TRIALS = 15
+TRIALS = 8
 SIZES = recovery.Sizes(people=3, of_models=1, pool=2, copies=2)
 
 

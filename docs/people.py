@@ -15,10 +15,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from explorers import fits  # noqa: E402
-from explorers.pages import write  # noqa: E402
-from explorers.pictures import pictures  # noqa: E402
-from explorers.tables import report  # noqa: E402
+from explorers import fits  # noqa: E402 - found through the path above
+from explorers.pages import write  # noqa: E402 - likewise
+from explorers.pictures import pictures  # noqa: E402 - likewise
+from explorers.tables import report  # noqa: E402 - likewise
 
 PAGE, DATA = "people.md", "people.json"
 MARK = "report"

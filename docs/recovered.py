@@ -27,7 +27,7 @@ from corrbandits.choices import (
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from explorers.pages import table, write  # noqa: E402
+from explorers.pages import table, write  # noqa: E402 - found through the path above
 
 PAGE, DATA = "groups.md", "recovery.json"
 MARK = "recovered"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba.cuda.cudadrv.error import CudaSupportError
 from scipy.special import ndtri
 
 import corrbandits as cb
@@ -292,6 +293,10 @@ class _Cuda:
     [
         (_Cuda([]), "there is no NVIDIA device here"),
         (_Cuda([0]), ""),
+        (
+            _Cuda([0], CudaSupportError("At init:\n\nno library.\n:")),
+            "driver is not there or does not match: At init: no library",
+        ),
         (_Cuda([0], RuntimeError("CUDA_ERROR_NO_BINARY")), "cannot be used: RuntimeError: CUDA_ERROR_NO_BINARY"),
     ],
 )

@@ -33,7 +33,8 @@ def _without_device(cuda: Any) -> str:
         if found:
             cuda.current_context()
     except CudaSupportError as error:
-        return f"its driver is not there or does not match: {str(error).splitlines()[-1].strip()}"
+        words = " ".join(str(error).split()).rstrip(" :.")  # of several lines, the last of which may say nothing
+        return f"its driver is not there or does not match: {words}"
     except Exception as error:
         return f"the device cannot be used: {type(error).__name__}: {error}"
     return "" if found else "there is no NVIDIA device here"

@@ -5,6 +5,10 @@ READY = .venv/.ready
 BENCH_BIN = .venv-bench/bin
 BENCH_READY = .venv-bench/.ready
 BENCH ?= --out docs
+# Where there is a device but no registry, a Python that has all that is needed: make test-gpu GPU_PYTHON=python3
+GPU_PYTHON ?=
+ON_DEVICE = import numba_cuda; from cuda.pathfinder import load_nvidia_dynamic_lib as load; \
+	[load(name) for name in ("nvvm", "nvrtc", "nvJitLink")]
 TORCH = torch==2.13.0
 TORCH_FROM = $(BENCH_BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-torch.lock
 # Processes after the first find their modules compiled, also where the shell says otherwise.
@@ -23,11 +27,12 @@ reproduce: $(READY)  ## the paper's two figures and the table of their claims, i
 	@$(BIN)/corrbandits reproduce --out reproduction
 
 test: $(READY)  ## every test
-	@$(BIN)/python -m pytest -q -rs -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -q -rs -n 3 --dist worksteal
 
-test-gpu: $(READY)  ## the tests of the engine on a device, on this machine's
-	@$(BIN)/uv pip install -q --python $(BIN)/python 'numba-cuda[cu13]'
-	@NUMBA_ENABLE_CUDASIM=0 $(BIN)/python -m pytest -q -rs tests/simulation/engines/test_gpu.py
+test-gpu: PYTHON_THERE = $(or $(GPU_PYTHON),$(BIN)/python)
+test-gpu: $(if $(GPU_PYTHON),,$(READY))  ## the tests of the engine on a device, on this machine's
+	@$(PYTHON_THERE) -c '$(ON_DEVICE)' 2>/dev/null || $(PYTHON_THERE) -m pip install -q 'numba-cuda[cu13]'
+	@NUMBA_ENABLE_CUDASIM=0 $(PYTHON_THERE) -m pytest -q -rs tests/simulation/engines/test_gpu*.py
 
 check: $(READY)  ## style, types, layers
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -57,9 +62,11 @@ bench: $(BENCH_READY)  ## speed against the peers: a table, and docs/performance
 	@$(BIN)/python -m benchmarks.people $(filter-out --without-scale --again,$(BENCH))
 	@$(BIN)/python -m benchmarks.page $(filter-out --without-scale --again,$(BENCH))
 
-bench-gpu: $(BENCH_READY)  ## many runs on this machine's device beside its cores, JAX and torch: docs/gpu
-	@$(BIN)/uv pip install -q --python $(BENCH_BIN)/python 'numba-cuda[cu13]' 'jax[cuda13]'
-	@$(BENCH_BIN)/python -m benchmarks.gpu $(BENCH)
+bench-gpu: PYTHON_THERE = $(or $(GPU_PYTHON),$(BENCH_BIN)/python)
+bench-gpu: $(if $(GPU_PYTHON),,$(BENCH_READY))  ## many runs on this machine's device beside its cores, JAX and torch: docs/gpu
+	@$(PYTHON_THERE) -c '$(ON_DEVICE)' 2>/dev/null || $(PYTHON_THERE) -m pip install -q 'numba-cuda[cu13]'
+	@$(PYTHON_THERE) -c 'import jax_plugins.xla_cuda13' 2>/dev/null || $(PYTHON_THERE) -m pip install -q 'jax[cuda13]'
+	@$(PYTHON_THERE) -m benchmarks.gpu $(BENCH)
 
 lock: $(READY)  ## the lock files anew from pyproject.toml
 	@$(COMPILE) --group lock -o requirements-uv.lock

@@ -2,8 +2,9 @@
 
     python -m benchmarks.gpu [--quick] [--out docs]
 
-A row is a rule and a number of arms; the fastest of some rounds counts. Below them, the paper's two figures with
-100,000 runs of each policy, beside what all cores say of 1,000: how far apart the means are, in standard errors.
+A row is a rule and a number of arms; the fastest of some rounds counts. Below them, many arms (`gpu_many`) and the
+paper's two figures with 100,000 runs of each policy, beside what all cores say of 1,000: how far apart the means are,
+in standard errors.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,23 +22,27 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks import gpu_peers
+from benchmarks import gpu_many, gpu_peers
 from benchmarks.beside import options
-from benchmarks.problems import KERNEL, MEAN, A, Problem, correlated, independent
-from benchmarks.report import DOCS, duration, marked, measured_on, number
+from benchmarks.problems import Problem, correlated, independent, untold
+from benchmarks.report import DOCS, marked, measured_on, number
 from benchmarks.timing import load, machine, tell
-from corrbandits import UCL, Correlated, CorrelatedUCL, GaussianBandit, Gittins, Thompson, plots, simulate
+from corrbandits import (
+    GPUCB,
+    UCL,
+    Gittins,
+    HorizonUCL,
+    Thompson,
+    plots,
+    simulate,
+)
 from corrbandits._core.checks import Array
 from corrbandits.environments import landscapes
 from corrbandits.paper import reproduction
-from corrbandits.simulation.engines import Runs
-from corrbandits.simulation.engines.gpu.game import Game
 
 DATA, PAGE, MARK, PLOT = "gpu.json", "gpu.md", "speed", "gpu.png"
 ENGINES = ("GPU", "all cores", "JAX", "torch")
 PAPER_RUNS, CPU_RUNS = 100_000, 1_000
-DENSE = {64: None, 128: 650e-6}
-"""Sides of the squares of arms on which one run has the whole device, and the time that a decision should take."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,11 @@ def rows(*, quick: bool) -> Iterator[Row]:
     yield Row("CorrelatedUCL, plain index", plain, many, few, **peers, target=2e8)
     yield Row("CorrelatedUCL, no arm twice running", changing, many, few)
     yield Row("Thompson, correlated", replace(changing, policy=Thompson()), many, few)
+    for policy, target in ((HorizonUCL(short), 2e6), (Gittins(short), None)):
+        what = f"{type(policy).__name__}, told nothing"
+        yield Row(what, untold(10, 10, short, policy), many // 2, few // 4, target=target)
+    every = untold(10, 10, 300 // part, GPUCB(delta=1e-250))
+    yield Row("GPUCB, told nothing, no arm twice running", every, many // 8, few // 16)
     for side in (15, 20, 30):
         yield Row("CorrelatedUCL, printed index", correlated(side, side, 400 // part), 1056 // part, 128 // part + 1)
     peers["peer_runs"] *= 32
@@ -109,21 +118,6 @@ def _of_peer(enter: Callable[[Problem], gpu_peers.Play], problem: Problem, runs:
     except ImportError:
         return None
     return per_second(lambda: play(runs), runs * problem.horizon, 2)
-
-
-def dense(side: int, steps: int) -> dict[str, Any]:
-    """Return seconds of a decision by the printed index among many correlated arms, and the bytes that must move."""
-    tell(f"{side * side:,} correlated arms")
-    where, rng = landscapes.grid(side, side), np.random.default_rng(0)
-    prior = Correlated(mean=rng.normal(MEAN, 1.0, side**2), kernel=KERNEL, coordinates=where, noise_variance=10.0)
-    bandit, last = GaussianBandit(rng.normal(MEAN, 3.0, side**2), 10.0), steps + 3
-    playing = Runs(CorrelatedUCL(a=A), prior, bandit, last, 0, 0, 1, np.array([last]))
-    game, into = Game(playing, same_noise=False), playing.room()
-    game.advance(0, 3, into)
-    begun = time.perf_counter()
-    game.advance(3, last, into)
-    seconds = (time.perf_counter() - begun) / steps
-    return {"arms": side**2, "seconds": seconds, "bytes": 8 * side**2 * (side**2 - 1), "target": DENSE.get(side)}
 
 
 def paper(*, quick: bool) -> dict[str, Any]:
@@ -174,23 +168,8 @@ def table(data: dict[str, Any]) -> str:
         )
         cells = [row["what"], f"{row['arms']:,}", *speeds, number(row["GPU"] / row["all cores"]), *target]
         lines.append(f"| {' | '.join(cells)} |")
-    words = [*map(partial(_dense_words, data["copied"]), data["dense"]), _paper_words(data["paper"])]
+    words = [gpu_many.table(data["dense"], data["grid"], data["copied"]), _paper_words(data["paper"])]
     return "\n".join([*lines, "", *(f"{one}\n" for one in words), f"{data['device']}; {measured_on(data)}"])
-
-
-def _dense_words(copied: float, row: dict[str, Any]) -> str:
-    moved = row["bytes"] / row["seconds"]
-    return (
-        f"{row['arms']:,} correlated arms, printed index, one run on the whole device: {duration(row['seconds'])} a "
-        f"decision. Half the covariance is read and written: {moved / 1e12:.2f} TB/s, {moved / copied:.0%} of the "
-        f"{copied / 1e12:.2f} TB/s of a copy.{_target_words(row)}"
-    )
-
-
-def _target_words(row: dict[str, Any]) -> str:
-    if row["target"] is None:
-        return ""
-    return f" The target is {duration(row['target'])}: {'met' if row['seconds'] <= row['target'] else 'not met'}."
 
 
 def _paper_words(paper: dict[str, Any]) -> str:
@@ -237,7 +216,8 @@ def main() -> None:
     before, rounds = load(), 1 if asked.quick else 2
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         found = [measured(row, rounds, pool) for row in rows(quick=asked.quick)]
-    many = [dense(side, 5 if asked.quick else 100) for side in ((36,) if asked.quick else DENSE)]
+    many = list(map(gpu_many.dense, gpu_many.QUICK if asked.quick else gpu_many.MANY))
+    grid = gpu_many.on_grid(30, 20) if asked.quick else gpu_many.on_grid(gpu_many.SIDE, gpu_many.SAMPLED)
     name, copied = device_name()
     data = {
         "machine": machine(),
@@ -246,6 +226,7 @@ def main() -> None:
         "load": [before, load()],
         "rows": found,
         "dense": many,
+        "grid": grid,
         "paper": paper(quick=asked.quick),
     }
     print(table(data))

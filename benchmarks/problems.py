@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from corrbandits import CorrelatedUCL, Exponential, GaussianBandit, Policy, simulate
 from corrbandits._core.checks import Array, Integers
-from corrbandits.belief import Correlated, GaussianBelief, Independent
+from corrbandits.belief import Correlated, GaussianBelief, Independent, Vague
 from corrbandits.environments import landscapes
 
 VARIANCE, LENGTH, NOISE_VARIANCE, MEAN = 10.0, 4.0, 10.0, 30.0
@@ -75,6 +76,18 @@ def correlated(rows: int, columns: int, horizon: int, *, factor: bool = True, a:
     mean = MEAN + np.random.default_rng(2).standard_normal(surface.arms)
     prior = Correlated(mean=mean, kernel=KERNEL, coordinates=surface.coordinates, noise_variance=NOISE_VARIANCE)
     return Problem(surface, prior, CorrelatedUCL(a=a, factor=factor), horizon)
+
+
+def untold(rows: int, columns: int, horizon: int, policy: Policy) -> Problem:
+    """Return the same problem for a rule whose belief is told no more than where the arms lie.
+
+    >>> from corrbandits import HorizonUCL
+    >>> untold(3, 3, 10, HorizonUCL(10)).arms
+    9
+    """
+    problem = correlated(rows, columns, horizon)
+    told: Any = Vague(coordinates=problem.environment.coordinates)  # no Gaussian belief: the peers do not play it
+    return replace(problem, prior=told, policy=policy)
 
 
 def independent(arms: int, horizon: int, policy: Policy) -> Problem:

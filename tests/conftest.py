@@ -11,10 +11,12 @@ os.environ.setdefault("NUMBA_ENABLE_CUDASIM", "1")
 import gc
 import signal
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.postgres import Server
+if TYPE_CHECKING:
+    from tests.support.postgres import Server
 
 
 def pytest_configure() -> None:
@@ -35,8 +37,10 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def server() -> "Iterator[Server]":
     """A PostgreSQL server of this session's own; a test may stop it."""
+    from tests.support.postgres import Server  # for these tests alone: others may run where no database can
+
     started = Server()
     try:
         yield started
@@ -45,7 +49,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def postgres(server: Server) -> Iterator[str]:
+def postgres(server: "Server") -> Iterator[str]:
     """The URL of a new database on it."""
     with server.database() as url:
         yield url

@@ -14,11 +14,11 @@ from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.moves import Moves
-from corrbandits.policies import Policy
+from corrbandits.policies import Policy, placed
 from corrbandits.simulation import batches, workers
 from corrbandits.simulation.asking import recorded_times, refuse_other_moves, refuse_too_long, saved_in, who_plays
 from corrbandits.simulation.batches import Batch, Player, Simulation
-from corrbandits.simulation.engines import Recorded, Runs, engine_for
+from corrbandits.simulation.engines import Recorded, Runs, engines_for
 from corrbandits.simulation.trace import MOVE_COST, MOVES, REGRET, Trace
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def simulate(
 
     `engine` is "compiled", "reference", "gpu" (on an NVIDIA device), "gpu-same-noise", or "auto": for each policy the
     device where there is one and the work is large, else the first of the others that can play it. The device draws
-    random numbers of its own; "gpu-same-noise" takes those of the others, to compare.
+    random numbers of its own; "gpu-same-noise" takes those of the others, to compare, as does "auto" for a single run
+    and where not all policies are played on the device.
     `record="summary"` keeps the regret at chosen `times` (by default some two hundred, evenly spread in log t) and the
     counts, not every decision, in memory that does not grow with the horizon. `progress` shows a bar with the time
     left; by default when the work is long and a person watches. `moves` says what it costs to go from arm to arm: then
@@ -71,8 +72,9 @@ def simulate(
     by = who_plays(threads, map)
     pairs, at = _checked(policies, environment).values(), recorded_times(record, times, horizon)
     refuse_other_moves(moves, environment)
-    asked = [Runs(*pair, environment, horizon, seed, 0, runs, at, moves) for pair in pairs]
-    players = tuple(Player(each.policy, each.belief, engine_for(each, engine).name) for each in asked)
+    asked = [Runs(*_placed(*pair, environment), environment, horizon, seed, 0, runs, at, moves) for pair in pairs]
+    playing = zip(asked, engines_for(asked, engine), strict=True)
+    players = tuple(Player(each.policy, each.belief, one.name) for each, one in playing)
     simulation = Simulation(players, environment, horizon, seed, at, moves)
     saved = saved_in(checkpoint, simulation, list(policies), runs)
     recorded = _room(simulation, runs)
@@ -115,6 +117,12 @@ def _checked(policies: Any, environment: Any) -> Policies:
                 f"the belief of policy {name!r} has {pair[1].arms} arms, but the environment has {environment.arms}."
             )
     return policies
+
+
+def _placed(policy: Policy, belief: Belief, environment: Environment) -> tuple[Policy, Belief]:
+    """Return a player whose rule knows how far arms are apart, if its belief does not know where they lie."""
+    where = environment.coordinates if belief.coordinates is None else None
+    return (policy if where is None else placed(policy, where)), belief
 
 
 def _dataset(policies: Policies, simulation: Simulation, recorded: Recorded) -> xr.Dataset:

@@ -68,6 +68,11 @@ class Implicit(GaussianBelief):
         return self._row(checks.arm(arm, self.arms))
 
     @property
+    def layout(self) -> Grid | Scattered:
+        """The prior covariance, as of a regular grid or of scattered points."""
+        return self._prior
+
+    @property
     def covariance(self) -> Array:
         """Not offered: it is what this belief never forms."""
         raise AttributeError(

@@ -39,6 +39,11 @@ class Grid:
         self.kernel, self.points = kernel, points
         self._shape, self._order = shape, order
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many points there are in each direction, the slowest first."""
+        return self._shape
+
     @cached_property
     def variance(self) -> Array:
         """The prior variance of every arm: the same for all."""

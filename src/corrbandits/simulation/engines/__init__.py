@@ -5,6 +5,8 @@ An engine is a subclass of `Engine` in a file of its own, and a line in `ENGINES
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from corrbandits.simulation.engines.compiled import Compiled
 from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, chosen, generators
@@ -26,4 +28,19 @@ def engine_for(runs: Runs, name: str = "auto") -> Engine:
     return chosen(paying, runs, name)
 
 
-__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "chosen", "engine_for", "generators"]
+def engines_for(asked: Sequence[Runs], name: str = "auto") -> list[Engine]:
+    """Return the engine of each who plays. All meet the same noise: that of the cores, if some are not on a device.
+
+    >>> from corrbandits import UCL, GaussianBandit, Independent
+    >>> runs = Runs(UCL(), Independent(noise_variance=1.0, arms=2), GaussianBandit([0.0, 1.0], 1.0), 50, 0, 0, 1)
+    >>> [engine.name for engine in engines_for([runs, runs])]
+    ['compiled', 'compiled']
+    """
+    engines = [engine_for(runs, name) for runs in asked]
+    counted = [isinstance(engine, Gpu) for engine in engines]
+    if all(counted):
+        return engines
+    return [ENGINES["gpu-same-noise"] if one else engine for one, engine in zip(counted, engines, strict=True)]
+
+
+__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "chosen", "engine_for", "engines_for", "generators"]

@@ -59,28 +59,41 @@ def observe_whole(b: Joint, k: int, reward: float, noise: float) -> None:
 
 
 @cache
+def choice_of(value: Part, early: Part) -> Part:
+    """Return what chooses an arm at a step, by the values of the arms and by the layers."""
+
+    @part
+    def choose(b: Any, steps: Steps, width: Any, layers: Layers, within: Within, last: int, t: int) -> int:
+        certify(layers, b.mu, b.d)
+        first, k = early(b, steps, layers, within, last), -1
+        if layers.plan.goal < 0:
+            k, asked = outer_arm(layers, b.mu, b.d, last, t)
+            if k < 0:
+                k = first
+            if k < 0:
+                value(b, steps, layers, within, width)
+                k = inner_arm(layers, within, b.mu, b.d, last, t)
+            k = on_the_way(layers, k, asked, last, t)
+        if layers.plan.goal >= 0:
+            k = planned_arm(layers, last)
+        return k
+
+    return choose
+
+
+@cache
 def loop_of(value: Part, observe: Part, wait: Part = stand, early: Part = early_arm) -> Any:
     """Return the loop that gives values to arms, chooses by them and by the layers, and takes in the reward.
 
     `wait` lets time pass before a step, `early` returns the arm that must be tried first, or -1.
     """
+    choose = choice_of(value, early)
 
     def loop(b: Any, steps: Steps, schedule: Array, layers: Layers, within: Within) -> None:
         for t in range(steps.eps.size):
             last = steps.arms[t - 1] if t > 0 else steps.before
             wait(b)
-            certify(layers, b.mu, b.d)
-            first, k = early(b, steps, layers, within, last), -1
-            if layers.plan.goal < 0:
-                k, asked = outer_arm(layers, b.mu, b.d, last, t)
-                if k < 0:
-                    k = first
-                if k < 0:
-                    value(b, steps, layers, within, schedule[t])
-                    k = inner_arm(layers, within, b.mu, b.d, last, t)
-                k = on_the_way(layers, k, asked, last, t)
-            if layers.plan.goal >= 0:
-                k = planned_arm(layers, last)
+            k = choose(b, steps, schedule[t], layers, within, last, t)
             within.counts[k] += 1.0
             observe(b, k, pull(steps, t, k), steps.noise[k])
 
@@ -105,16 +118,21 @@ WHOLE: Mapping[type[Policy], Part] = {
 """And to correlated ones, where it needs more than means and variances."""
 
 
+def parts_of(rule: Policy, state: Joint | Apart) -> tuple[Part, Part]:
+    """Return what gives a rule's values to arms, and what takes in a reward."""
+    if isinstance(state, Apart):
+        return VALUES[type(rule)], observe_apart
+    if type(rule) in WHOLE and getattr(rule, "factor", True):
+        return WHOLE[type(rule)], observe_printed if type(rule) is CorrelatedUCL else observe_whole
+    return VALUES[type(rule)], observe_rows
+
+
 def begin_around(policy: Policy, belief: GaussianBelief, state: Joint | Apart, rng: np.random.Generator) -> Loop:
     """Return the loop of a rule around another."""
-    rule = innermost(policy)
-    if isinstance(state, Apart):
-        loop = loop_of(VALUES[type(rule)], observe_apart)
-    elif type(rule) in WHOLE and getattr(rule, "factor", True):
+    value, observe = parts_of(innermost(policy), state)
+    if isinstance(state, Joint) and observe is observe_printed:
         weigh(state)
-        loop = loop_of(WHOLE[type(rule)], observe_printed if type(rule) is CorrelatedUCL else observe_whole)
-    else:
-        loop = loop_of(VALUES[type(rule)], observe_rows)
+    loop = loop_of(value, observe)
     return played(policy, belief, state, loop, rng)
 
 

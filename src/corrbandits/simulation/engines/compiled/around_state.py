@@ -22,7 +22,19 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.gaussian import upper_quantile
 from corrbandits.belief import Belief
-from corrbandits.policies import Blocked, OnGraph, Policy, Safe, Satisficing, Softmax, Travelling, Wrapper
+from corrbandits.policies import (
+    Blocked,
+    EpsilonGreedy,
+    OnGraph,
+    Policy,
+    Safe,
+    Satisficing,
+    Softmax,
+    Thompson,
+    Travelling,
+    Uniform,
+    Wrapper,
+)
 from corrbandits.policies.horizon import decisions_left
 from corrbandits.simulation.engines.compiled.state import record
 
@@ -102,6 +114,17 @@ def innermost(policy: Policy) -> Policy:
     while isinstance(policy, Wrapper):
         policy = policy.rule
     return policy
+
+
+def draws(policy: Policy) -> bool:
+    """Return whether a choice may be drawn at random.
+
+    >>> from corrbandits import UCL, Thompson
+    >>> draws(Blocked(UCL())), draws(Blocked(Thompson())), draws(Softmax(UCL()))
+    (False, True, True)
+    """
+    layers = any(isinstance(rule, (Softmax, Satisficing)) for rule in wrapped(policy))
+    return layers or isinstance(innermost(policy), (EpsilonGreedy, Thompson, Uniform))
 
 
 def layers_of(policy: Policy, belief: Belief, *, recurs: bool) -> Layers:

@@ -39,8 +39,31 @@ def stamp(folder: Path) -> str:
     return digest.hexdigest()
 
 
-class _Cache(FunctionCache):
-    """Compiled code on disk; a damaged file or a full disk only costs the time to compile again."""
+class Tolerant:
+    """A cache of compiled code on disk, of which a damaged file or a full disk only costs the time to compile again.
+
+    It goes before one of numba's caches, for cores or for devices: types are ignored where those are called, since this
+    class alone does not have their methods.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code, or None."""
+        with suppress(Exception):
+            return super().load_overload(sig, target_context)  # type: ignore[misc]
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code; an index that cannot be read is replaced."""
+        with suppress(Exception):
+            try:
+                super().save_overload(sig, data)  # type: ignore[misc]
+            except (EOFError, ValueError, UnpicklingError):
+                self.flush()  # type: ignore[attr-defined]
+                super().save_overload(sig, data)  # type: ignore[misc]
+
+
+class _Cache(Tolerant, FunctionCache):
+    """Loops on disk."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -51,21 +74,6 @@ class _Cache(FunctionCache):
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         """Return what compiled code is found by; the functions a loop is made of are named in its own name."""
         return sig, codegen.magic_tuple(), self._py_func.__qualname__
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code, or None."""
-        with suppress(Exception):
-            return super().load_overload(sig, target_context)
-        return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep compiled code; an index that cannot be read is replaced."""
-        with suppress(Exception):
-            try:
-                super().save_overload(sig, data)
-            except (EOFError, ValueError, UnpicklingError):
-                self.flush()
-                super().save_overload(sig, data)
 
 
 class _Distinct(CompilerBase):

@@ -16,23 +16,33 @@ NEGLIGIBLE = 1e-12
 
 
 @part
-def opening_arm(b: Mixed, told: Told) -> int:
-    """Return the arm to try while there are no variances yet, or -1."""
-    n = b.seen.number
+def opening_at(told: Told, n: int, differ: int) -> int:
+    """Return the arm to try after n rewards, if there are no variances yet, or -1."""
     wanting = 0 if not told.flat else 1
     if told.free:
         wanting = 4 if told.flat else 3
-    if n >= wanting and (b.seen.differ == 1 or not told.free):
+    if n >= wanting and (differ == 1 or not told.free):
         return -1
     return told.first[n] if n < told.first.size else told.again[n % told.first.size]
 
 
 @part
-def under_part(b: Mixed, told: Told, g: int) -> tuple[float, float, float]:
-    """Return what a part makes of beta and its variance, and the expected square of the scale."""
-    n, A, centre = b.seen.number, b.ones[g], told.centre - b.seen.offset
-    beta = b.crossed[g] / A if A > 0.0 else 0.0
-    least = max(b.squares[g] - b.crossed[g] * beta, 1e-300)
+def opening_arm(b: Mixed, told: Told) -> int:
+    """Return the arm to try while there are no variances yet, or -1."""
+    return opening_at(told, b.seen.number, b.seen.differ)
+
+
+@part
+def fitted(A: float, crossed: float, squares: float) -> tuple[float, float]:
+    """Return the mean beta that fits a part best, and the squares that are left about it."""
+    beta = crossed / A if A > 0.0 else 0.0
+    return beta, max(squares - crossed * beta, 1e-300)
+
+
+@part
+def under(told: Told, g: int, n: int, centre: float, A: float, fit: tuple[float, float]) -> tuple[float, float, float]:
+    """Return what a part that is `fitted` makes of beta and its variance, and the expected square of the scale."""
+    beta, least = fit
     if told.free and told.flat:
         return beta, 1.0 / A, least / (n - 3.0)
     if told.free:
@@ -44,27 +54,36 @@ def under_part(b: Mixed, told: Told, g: int) -> tuple[float, float, float]:
 
 
 @part
+def log_weight(told: Told, g: int, n: int, centre: float, A: float, fit: tuple[float, float]) -> float:
+    """Return the logarithm of the weight of a part that is `fitted`, up to the determinant's and a constant."""
+    beta, least = fit
+    if told.free and told.flat:
+        return -(0.5 * math.log(A) + 0.5 * (n - 1) * math.log(least))
+    if told.free:
+        return -0.5 * n * math.log(least + A * (beta - centre) ** 2)
+    square = told.squares[g]
+    if told.flat:
+        return -(0.5 * math.log(A) + 0.5 * (n - 1) * math.log(square) + 0.5 * least / square)
+    v = told.spread / square
+    value = -(0.5 * math.log1p(v * A) + 0.5 * n * math.log(square))
+    return value - 0.5 * (least + A * (beta - centre) ** 2 / (1.0 + v * A)) / square
+
+
+@part
+def under_part(b: Mixed, told: Told, g: int) -> tuple[float, float, float]:
+    """Return what a part makes of beta and its variance, and the expected square of the scale."""
+    A = b.ones[g]
+    return under(told, g, b.seen.number, told.centre - b.seen.offset, A, fitted(A, b.crossed[g], b.squares[g]))
+
+
+@part
 def weigh_parts(b: Mixed, told: Told) -> None:
     """Set the parts' weights and the moments of the mixture."""
     G, N, n = b.u.shape[0], b.u.shape[1], b.seen.number
     centre, most = told.centre - b.seen.offset, -np.inf
     for g in range(G):
         A = b.ones[g]
-        beta = b.crossed[g] / A if A > 0.0 else 0.0
-        least = max(b.squares[g] - b.crossed[g] * beta, 1e-300)
-        value = -0.5 * b.log_determinant[g]
-        if told.free and told.flat:
-            value -= 0.5 * math.log(A) + 0.5 * (n - 1) * math.log(least)
-        elif told.free:
-            value -= 0.5 * n * math.log(least + A * (beta - centre) ** 2)
-        elif told.flat:
-            square = told.squares[g]
-            value -= 0.5 * math.log(A) + 0.5 * (n - 1) * math.log(square) + 0.5 * least / square
-        else:
-            square = told.squares[g]
-            v = told.spread / square
-            value -= 0.5 * math.log1p(v * A) + 0.5 * n * math.log(square)
-            value -= 0.5 * (least + A * (beta - centre) ** 2 / (1.0 + v * A)) / square
+        value = log_weight(told, g, n, centre, A, fitted(A, b.crossed[g], b.squares[g])) - 0.5 * b.log_determinant[g]
         b.weight[g] = value
         most = max(most, value)
     total = 0.0

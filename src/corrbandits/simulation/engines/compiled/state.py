@@ -137,7 +137,7 @@ def stacked(states: Sequence[Joint | Apart]) -> Any:
     (2, 3)
     """
     kind = type(states[0])
-    return kind(*(np.array(arrays) for arrays in zip(*states, strict=True)))
+    return kind(*(np.array([*arrays], dtype=arrays[0].dtype) for arrays in zip(*states, strict=True)))
 
 
 def ranked(belief: Belief) -> Ranked:
@@ -159,9 +159,14 @@ def unranked() -> Ranked:
 
 def record(fields: np.dtype[Any], **values: float) -> Any:
     """Return a record of zeros and the values given, which compiled code changes in place."""
+    return records(1, fields, **values)[0]
+
+
+def records(number: int, fields: np.dtype[Any], **values: float) -> Any:
+    """Return so many of them, all alike."""
     # without compilation (NUMBA_DISABLE_JIT) Python must find the fields by name, which only np.record allows
     kind: Any = (np.record, fields) if getattr(config, "DISABLE_JIT", False) else fields
-    new = np.zeros(1, dtype=kind)[0]
+    new = np.zeros(number, dtype=kind)
     for name, value in values.items():
         new[name] = value
     return new

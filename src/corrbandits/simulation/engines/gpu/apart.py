@@ -153,4 +153,4 @@ def apart_kernel(rule: int, *, resident: bool, registers: int) -> Any:
         save(kept, record, run, b, counts, of_run)
         end(kept, run, at, of_run)
 
-    return kernel(play, registers)
+    return kernel(play, registers, "apart", rule, resident)

@@ -10,6 +10,8 @@ The simulator (NUMBA_ENABLE_CUDASIM=1) plays kernels as Python functions, a Pyth
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from numba import cuda
@@ -23,13 +25,33 @@ SIMULATED = simulated()
 
 if not SIMULATED:
     from numba.cuda.core import config as of_devices
+    from numba.cuda.core.caching import IndexDataCacheFile
+    from numba.cuda.dispatcher import CUDACache
 
     of_devices.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few runs are worth no warning
 
+    class _Kernels(cache.Tolerant, CUDACache):  # type: ignore[misc]
+        """Kernels on disk: found by the name of the kernel, as long as no source of both engines changes."""
 
-def kernel(function: Callable[..., Any], registers: int) -> Any:
-    """Return a kernel whose threads have at most so many registers."""
-    return cuda.jit(function) if SIMULATED else cuda.jit(max_registers=registers)(function)
+        def __init__(self, function: Callable[..., Any]) -> None:
+            super().__init__(function)
+            stamps = "".join(map(cache.stamp, (cache.FOLDER, Path(__file__).parent)))
+            self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamps)
+
+        def _index_key(self, sig: Any, codegen: Any) -> Any:
+            return sig, codegen.magic_tuple(), self._py_func.__qualname__
+
+
+def kernel(function: Callable[..., Any], registers: int, *kind: object) -> Any:
+    """Return a kernel whose threads have at most so many registers; one that is named by its kind is kept on disk."""
+    if SIMULATED:
+        return cuda.jit(function)
+    result = cuda.jit(max_registers=registers)(function)
+    if kind:
+        function.__qualname__ = "_".join(map(str, (*kind, registers)))
+        with suppress(RuntimeError):  # no directory can be written
+            result._cache = _Kernels(function)
+    return result
 
 
 def part(function: _F) -> _F:

@@ -110,28 +110,37 @@ def fetched(array: Any) -> Any:
     return array if isinstance(array, np.ndarray) else array.copy_to_host()
 
 
-def launch(kernel: Any, blocks: int, threads: int, shared: int, arguments: tuple[Any, ...]) -> None:
-    """Launch a kernel whose blocks share so many bytes, and wait for it."""
+def launch(
+    kernel: Any, blocks: int, threads: int, shared: int, arguments: tuple[Any, ...], *, together: bool = False
+) -> None:
+    """Launch a kernel whose blocks share so many bytes each, and wait for it.
+
+    Blocks that wait for each other must be on the device `together`: too many are refused.
+    """
     if simulated():
         kernel[blocks, threads, 0, shared](*arguments)
         return
     from numba import cuda
 
-    configured = kernel.specialize(*arguments)
-    allow(configured, shared)
-    configured[blocks, threads, 0, shared](*arguments)
+    compiled = kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
+    allow(compiled, shared)
+    most = compiled.max_cooperative_grid_blocks(threads, shared) if together else blocks
+    if blocks > most:  # they would wait for each other for ever
+        raise RuntimeError(
+            f"{blocks} blocks must be on the device at once, but it takes {most}. Use engine='compiled'."
+        )
+    kernel[blocks, threads, 0, shared](*arguments)
     cuda.synchronize()
 
 
-def allow(kernel: Any, shared: int) -> None:
-    """Let the blocks of a kernel share more than the 48 kB that need no leave.
+def allow(compiled: Any, shared: int) -> None:
+    """Let the blocks of a compiled kernel share more than the 48 kB that need no leave.
 
     numba-cuda has no public way to do so (its issue 94): this is what its own carveout does, with another attribute.
     """
     from cuda.bindings import driver
 
-    (overload,) = kernel.overloads.values()
-    function = overload._codelibrary.get_cufunc()
+    function = compiled._codelibrary.get_cufunc()
     attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     (status,) = driver.cuKernelSetAttribute(attribute, shared, function.handle, function.device.id)
     if status != driver.CUresult.CUDA_SUCCESS:

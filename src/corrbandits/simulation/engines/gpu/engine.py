@@ -8,7 +8,7 @@ from abc import ABC
 from dataclasses import replace
 from typing import ClassVar, final
 
-from corrbandits.belief import Correlated
+from corrbandits.belief import Correlated, Implicit, Vague
 from corrbandits.simulation.engines.gpu import device
 from corrbandits.simulation.engines.gpu.refusing import refusal
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
@@ -20,11 +20,13 @@ LAUNCH = 0.1
 FIRST_STEPS = 64
 """So many steps are made in the first launch, which shows how long one takes."""
 
-JOINTLY, APART = 1 << 13, 1 << 18
-"""How many runs are played at a time, on correlated arms and on others: some waves of blocks."""
+JOINTLY, APART, COUNTS = 1 << 13, 1 << 18, 1 << 27
+"""How many runs are played at a time, on correlated arms and on others: some waves of blocks; and of how many arms, all
+runs together, that are correlated, since what was counted comes back."""
 
-ENOUGH_APART, ENOUGH_JOINTLY = 3e9, 1e11
-"""From so much work on it pays: decisions times arms, or times their square where they are correlated.
+ENOUGH_APART, ENOUGH_JOINTLY, ENOUGH_MIXED, ENOUGH_ON_GRID = 3e9, 1e11, 2e10, 5e7
+"""From so much work on it pays: decisions times arms, or times their square where they are correlated, or times the
+parts of a mixture; times arms again where an implicit belief asks for their transforms.
 
 16 cores play as much in the four seconds that it takes to compile a kernel (`benchmarks.gpu`, on an H200).
 """
@@ -42,9 +44,21 @@ class OnDevice(Engine, ABC):
         """Return what it cannot play, or why there is no device."""
         return refusal(runs, same_noise=self.same_noise) or device.missing()
 
+    def pays(self, runs: Runs) -> bool:
+        """Return whether the work is so large that a device is worth asking for; the simulator never is.
+
+        The noise of a single run is soon drawn, and is then that of the other engines: the arena and the stress test,
+        which play one run of a problem at a time, compare all who play it under the same noise.
+        """
+        if self.same_noise != (len(runs) == 1):
+            return False
+        return _is_enough(runs) and not self.refuses(runs) and not device.simulated() and _fits(runs)
+
     def batch_size(self, runs: Runs) -> int:
         """Return how many runs are played at a time: the same on every device, for checkpoints."""
-        return min(len(runs), JOINTLY if isinstance(runs.belief, Correlated) else APART)
+        if not isinstance(runs.belief, (Correlated, Implicit, Vague)):
+            return min(len(runs), APART)
+        return max(1, min(len(runs), JOINTLY, COUNTS // runs.belief.arms))
 
     def play(self, runs: Runs, into: Recorded, advanced: Advanced) -> None:
         """Play the runs, as many at once as the device holds."""
@@ -83,20 +97,30 @@ class Gpu(OnDevice):
     name = "gpu"
     same_noise = False
 
-    def pays(self, runs: Runs) -> bool:
-        """Return whether the work is so large that a device is worth asking for; the simulator never is."""
-        work, arms = len(runs) * runs.horizon, runs.belief.arms
-        large = work * arms**2 >= ENOUGH_JOINTLY if isinstance(runs.belief, Correlated) else work * arms >= ENOUGH_APART
-        return large and not self.refuses(runs) and not device.simulated()
-
 
 @final
 class GpuSameNoise(OnDevice):
-    """Plays with the noise of the other engines, for comparisons."""
+    """Plays with the noise of the other engines."""
 
     name = "gpu-same-noise"
     same_noise = True
 
-    def pays(self, runs: Runs) -> bool:
-        """Return False: it is for comparisons."""
+
+def _fits(runs: Runs) -> bool:
+    """Return whether the device holds a run: on a grid without a matrix, what it holds grows with every decision."""
+    from corrbandits.simulation.engines.gpu.game import most_at_once
+
+    try:
+        return not isinstance(runs.belief, Implicit) or most_at_once(runs) > 0
+    except MemoryError:
         return False
+
+
+def _is_enough(runs: Runs) -> bool:
+    """Return whether the work is large."""
+    belief, work = runs.belief, len(runs) * runs.horizon * runs.belief.arms
+    if isinstance(belief, Vague):
+        return work * len(belief.parts) >= ENOUGH_MIXED
+    if isinstance(belief, Implicit):
+        return work >= ENOUGH_ON_GRID
+    return work * belief.arms >= ENOUGH_JOINTLY if isinstance(belief, Correlated) else work >= ENOUGH_APART

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import final
 
 import numpy as np
 
 from corrbandits._core.checks import Array
-from corrbandits.belief import Correlated, GaussianBelief
+from corrbandits.belief import Correlated, GaussianBelief, Vague
 from corrbandits.environments import BernoulliBandit
+from corrbandits.policies import Policy
 from corrbandits.policies.gittins.table import TABLE_ENDS, table
+from corrbandits.policies.horizon import doubts
 from corrbandits.simulation.engines.compiled.engine import schedule
 from corrbandits.simulation.engines.compiled.state import FLOOR, ranked
 from corrbandits.simulation.engines.gpu import device, state
 from corrbandits.simulation.engines.gpu.counted import key_of
-from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, MOST_JOINT, PRINTED, rule_of
-from corrbandits.simulation.engines.gpu.shapes import shape_of
-from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps, bare, halved
+from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, PRINTED, rule_of
+from corrbandits.simulation.engines.gpu.shapes import OnGrid, Shape, shape_of
+from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps, bare
 from corrbandits.simulation.engines.one_by_one import refuse_beyond
 from corrbandits.simulation.engines.protocol import Recorded, Runs
 
@@ -41,53 +44,84 @@ def prior_of(belief: GaussianBelief, *, printed: bool) -> Array:
     return rows
 
 
-def problem_of(runs: Runs, rule: int) -> Problem:
+def problem_of(runs: Runs, shape: Shape) -> Problem:
     """Return what is the same in all runs."""
-    policy, belief, environment = runs.policy, runs.belief, runs.environment
-    assert isinstance(belief, GaussianBelief)
+    rule, belief, environment = shape.rule, runs.belief, runs.environment
+    assert isinstance(belief, (GaussianBelief, Vague))
     known, key = table(), key_of(runs.seed)
+    sides = shape.sides(belief)
     return Problem(
         means=environment.means,
         deviations=np.sqrt(environment.noise_variance),
         gaps=environment.gaps,
         binary=int(isinstance(environment, BernoulliBandit)),
-        noise=belief.noise_variance,
-        thresholds=np.full(belief.arms, policy.threshold(belief)),
-        prior=prior_of(belief, printed=rule == PRINTED),
-        floor=FLOOR * belief.variance,
-        S=halved(belief.covariance) if isinstance(belief, Correlated) else bare(),
+        **(_nothing_of_belief() if isinstance(belief, Vague) else _of_belief(runs.policy, belief, rule)),
+        S=shape.covariance_of(belief),
         rank=ranked(belief).rank,
         log_n=known.log_n if rule == INDICES else bare(1),
         g=known.g if rule == INDICES else bare(1, 1),
-        root=belief.prior_root().T if isinstance(belief, Correlated) and rule == DRAWS else bare(1, 1),
-        seen=belief.counts.astype(np.float64),
         key0=key[0],
         key1=key[1],
         first=runs.first,
+        height=sides[0],
+        width=sides[1],
     )
 
 
-def values_of(runs: Runs, rule: int, done: int, until: int) -> Array:
-    """Return the rule's schedule at times `done` + 1 to `until`; of Gittins, where log m stands in its lattice."""
+def _of_belief(policy: Policy, belief: GaussianBelief, rule: int) -> dict[str, Array]:
+    """Return what a problem says of a Gaussian belief."""
+    return {
+        "noise": belief.noise_variance,
+        "thresholds": np.full(belief.arms, policy.threshold(belief)),
+        "prior": prior_of(belief, printed=rule == PRINTED),
+        "floor": FLOOR * belief.variance,
+        "root": belief.prior_root().T if isinstance(belief, Correlated) and rule == DRAWS else bare(1, 1),
+        "seen": belief.counts.astype(np.float64),
+    }
+
+
+def _nothing_of_belief() -> dict[str, Array]:
+    """Return what stands there if the kernel is given a belief told nothing beside the problem."""
+    vectors = dict.fromkeys(("noise", "thresholds", "floor", "seen"), bare(1))
+    return vectors | {"prior": bare(1, 1), "root": bare(1, 1)}
+
+
+def values_of(runs: Runs, rule: int, done: int, until: int) -> tuple[Array, Array]:
+    """Return the rule's schedule at times `done` + 1 to `until`, and doubts.
+
+    Of Gittins it says where log m stands in its lattice; only with it there are doubts.
+    """
     values = schedule(runs.policy, runs.belief.arms, runs.horizon, done, until)
     if rule != INDICES:
-        return values
+        return values, bare(1)
     log_m = table().log_m
-    return np.interp(np.log(np.clip(values, 1, TABLE_ENDS)), log_m, np.arange(log_m.size))
+    return np.interp(np.log(np.clip(values, 1, TABLE_ENDS)), log_m, np.arange(log_m.size)), doubts(values)
 
 
 def most_at_once(runs: Runs) -> int:
     """Return how many runs the device holds at once; refuse where it holds none."""
-    n, free = runs.belief.arms, device.free_memory() - 4 * MOST_RECORDED
-    each = 8 * ((n * (n - 1) // 2 if isinstance(runs.belief, Correlated) else 0) + (state.KEPT_OWN + 2) * n + 64)
-    if runs.times is not None:
-        each += 8 * runs.times.size
-    if free < each:
+    shape = shape_of(runs, rule_of(runs.policy, runs.belief))
+    free, times = device.free_memory() - 4 * MOST_RECORDED, 0 if runs.times is None else runs.times.size
+    each = 8 * (shape.numbers() + 2 * shape.arms + 64 + times)
+    one = each + 8 * shape.common()
+    if free < one:
         raise MemoryError(
-            f"a run of {n:,} arms takes {each / 1e9:.2g} GB on the device, but {max(free, 0) / 1e9:.2g} GB are free "
-            "there. Close what else uses it, take fewer arms, or engine='compiled'."
+            f"a run of {shape.arms:,} arms and {shape.horizon:,} decisions takes {one / 1e9:.2g} GB on the device, but "
+            f"{max(free, 0) / 1e9:.2g} GB are free there: {_what_fits(shape, free // 8)}. Close what else uses it, or "
+            "take engine='compiled' or 'auto'."
         )
-    return min(len(runs), free // each) if n <= MOST_JOINT or not isinstance(runs.belief, Correlated) else 1
+    return min(len(runs), 1 + (free - one) // each)
+
+
+def _what_fits(shape: Shape, free: int) -> str:
+    """Return how many arms would fit into room for so many numbers; of a grid, whose streaks are kept, decisions."""
+    name = "horizon" if isinstance(shape, OnGrid) else "arms"
+    low, high = 0, getattr(shape, name)
+    while high - low > 1:
+        middle = (low + high) // 2
+        small = replace(shape, **{name: middle})
+        low, high = (middle, high) if small.numbers() + small.common() + 2 * small.arms <= free else (low, middle)
+    return f"up to {low:,} {'decisions' if name == 'horizon' else name} fit"
 
 
 @final
@@ -97,10 +131,10 @@ class Game:
     def __init__(self, runs: Runs, *, same_noise: bool) -> None:
         n, many = runs.belief.arms, len(runs)
         self._runs, self._rule = runs, rule_of(runs.policy, runs.belief)
-        self._problem = device.uploaded(problem_of(runs, self._rule))
+        self._shape = shape_of(runs, self._rule)
+        self._problem = device.uploaded(problem_of(runs, self._shape))
         self._times = bare(of=np.int64) if runs.times is None else runs.times
         self._generators = [*runs.generators()] if same_noise else []
-        self._shape = shape_of(runs, self._rule)
         self._kept = self._shape.kept(many)
         self._regret = device.room(self._times.size, many)
         self._counts = device.zeros(n, many)
@@ -112,8 +146,8 @@ class Game:
         """Make the decisions after the first `done`, up to number `until`; write those that are recorded in full."""
         n, many = until - done, len(self._runs)
         full = n if self._runs.times is None else 0
-        values = values_of(self._runs, self._rule, done, until)
-        steps = Steps(values, self._given_noise(n), self._draws, self._times, done)
+        values, doubt = values_of(self._runs, self._rule, done, until)
+        steps = Steps(values, doubt, self._given_noise(n), self._draws, self._times, done)
         record = Record(device.room(full, many, of=np.int32), device.room(full, many), self._regret, self._counts)
         self._shape.launch((self._problem, device.uploaded(steps), self._kept, record), many)
         if full:

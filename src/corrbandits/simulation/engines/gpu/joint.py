@@ -1,6 +1,6 @@
 """The kernels that play runs on correlated arms: a block of threads a run, a thread an arm.
 
-The covariance lies in the memory that a block shares, as long as half of it fits there, else in that of the device.
+Half the covariance lies in the memory that the block shares; where it does not fit, a `team` plays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from corrbandits.simulation.engines.gpu.joint_choose import (
     likely_printed_limit,
 )
 from corrbandits.simulation.engines.gpu.joint_draw import drawn
-from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, passed_by_warp, settle, start, take
+from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, settle, start, take
 from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size
 from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, gittins, note, reward_of, two_noises
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, LIMITS, PRINTED
@@ -43,25 +43,24 @@ def threads_for(arms: int) -> int:
     return -(-arms // LANES) * LANES
 
 
-def shared_numbers(arms: int, rule: int, *, covariance: bool) -> int:
-    """Return how many numbers a block shares, with the covariance or without.
+def shared_numbers(arms: int) -> int:
+    """Return how many numbers a block shares.
 
-    >>> shared_numbers(100, LIMITS, covariance=True) - shared_numbers(100, LIMITS, covariance=False)
-    4950
+    >>> shared_numbers(100) - shared_numbers(99) > 99
+    True
     """
     threads = threads_for(arms)
-    passed = threads // LANES * passed_by_warp(arms) if rule == PRINTED and not covariance else 0
-    return covariance * arms * (arms - 1) // 2 + 5 * arms + TOLD + scratch_size(threads) + threads + passed
+    return arms * (arms - 1) // 2 + 5 * arms + TOLD + scratch_size(threads) + threads
 
 
 @part
-def shared_by(n: int, resident: bool, S: Array, vectors: Array) -> Block:
+def shared_by(n: int, S: Array, vectors: Array) -> Block:
     """Return what the threads of a block share, laid out in its memory."""
     threads = cuda.blockDim.x
     scratch, eps = 5 * n + TOLD, 5 * n + TOLD + 4 * (threads // LANES)
     return Block(
         n,
-        resident,
+        (n + LANES - 1) // LANES,
         S,
         g=vectors[: 2 * n],
         inverse=vectors[2 * n : 4 * n],
@@ -69,7 +68,6 @@ def shared_by(n: int, resident: bool, S: Array, vectors: Array) -> Block:
         told=vectors[5 * n : scratch],
         scratch=vectors[scratch:eps],
         eps=vectors[eps : eps + threads],
-        passed=vectors[eps + threads :],
     )
 
 
@@ -209,8 +207,8 @@ def step_of(rule: int) -> Any:
 
 
 @cache
-def joint_kernel(rule: int, *, resident: bool, registers: int) -> Any:
-    """Return the kernel for a kind of rule, the covariance in shared memory (`resident`) or not."""
+def joint_kernel(rule: int, *, registers: int) -> Any:
+    """Return the kernel for a kind of rule."""
     step = step_of(rule)
 
     def play(problem: Problem, steps: Steps, kept: Kept, record: Record) -> None:
@@ -219,9 +217,8 @@ def joint_kernel(rule: int, *, resident: bool, registers: int) -> Any:
         at = cuda.local.array(AT, int64)
         turn = cuda.local.array(1, int64)
         turn[0] = 0
-        numbers = cuda.shared.array(0, float64)
-        size = n * (n - 1) // 2 if resident else 0
-        b = shared_by(n, resident, numbers[:size] if resident else kept.S[run], numbers[size:])
+        numbers, size = cuda.shared.array(0, float64), n * (n - 1) // 2
+        b = shared_by(n, numbers[:size], numbers[size:])
         begin(kept, steps.done, run, at, of_run)
         begin_run(b, problem, steps, kept, record, own, at)
         for t in range(steps.values.size):
@@ -230,4 +227,4 @@ def joint_kernel(rule: int, *, resident: bool, registers: int) -> Any:
             observe(problem, steps, record, t, k, eps, own, at, of_run)
         end_run(b, problem, kept, record, own, at, of_run)
 
-    return kernel(play, registers)
+    return kernel(play, registers, "joint", rule)

@@ -13,7 +13,7 @@ from corrbandits.policies.base import NEAR
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import part
 from corrbandits.simulation.engines.gpu.joint_update import Block, invert
-from corrbandits.simulation.engines.gpu.lanes import first_largest, sum_and_most
+from corrbandits.simulation.engines.gpu.lanes import first_largest, first_largest_of, sum_and_most, sum_and_most_of
 from corrbandits.simulation.engines.gpu.state import place
 
 ARM, TRIED, MEASURED = state.ARM, state.TRIED, state.MEASURED
@@ -41,7 +41,7 @@ def first_arm(b: Block, own: Array, at: Any, threshold: float, turn: Any) -> int
 @part
 def largest(b: Block, value: float, turn: Any) -> int:
     """Return the arm of the largest value, the lowest of equals."""
-    _, arm = first_largest(value if cuda.threadIdx.x < b.n else -np.inf, b.scratch, turn)
+    _, arm = first_largest_of(value if cuda.threadIdx.x < b.n else -np.inf, b.warps, b.scratch, turn)
     return arm if arm < b.n else 0
 
 
@@ -52,14 +52,14 @@ def first_of_equals(b: Block, own: Array, value: float, rank: float, turn: Any) 
     if i < b.n:
         b.h[i] = own[D]
     inside = i < b.n
-    most, arm = first_largest(value if inside else -np.inf, b.scratch, turn)
-    _, least = sum_and_most(0.0, -value if inside else -np.inf, b.scratch, turn)
+    most, arm = first_largest_of(value if inside else -np.inf, b.warps, b.scratch, turn)
+    _, least = sum_and_most_of(0.0, -value if inside else -np.inf, b.warps, b.scratch, turn)
     bar = most - (NEAR * max(most + least, math.sqrt(b.h[arm])) + 1e-15 * abs(most))
     near = inside and value >= bar
     if cuda.syncthreads_count(np.int32(near)) > 1:
-        _, widest = sum_and_most(0.0, own[D] if near else -np.inf, b.scratch, turn)
+        _, widest = sum_and_most_of(0.0, own[D] if near else -np.inf, b.warps, b.scratch, turn)
         near = near and own[D] >= (1.0 - NEAR) * widest
-        _, arm = first_largest(-rank if near else -np.inf, b.scratch, turn)
+        _, arm = first_largest_of(-rank if near else -np.inf, b.warps, b.scratch, turn)
     return arm
 
 

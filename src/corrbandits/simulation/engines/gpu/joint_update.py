@@ -13,8 +13,7 @@ from numba import cuda
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
-from corrbandits.simulation.engines.gpu.compiling import part, pure
-from corrbandits.simulation.engines.gpu.lanes import LANES, of_next_lane
+from corrbandits.simulation.engines.gpu.compiling import part
 from corrbandits.simulation.engines.gpu.state import place
 
 ARM, LENGTH, TRIED, MEASURED = state.ARM, state.LENGTH, state.TRIED, state.MEASURED
@@ -32,27 +31,16 @@ TOLD = 4
 """How many numbers one thread tells the others."""
 
 
-@pure
-def passed_by_warp(n: int) -> int:
-    """Return how many numbers a warp passes on: one for each arm up to n / 2 ahead of one of its own.
-
-    >>> passed_by_warp(10) - LANES
-    6
-    """
-    return n // 2 + 1 + LANES
-
-
 class Block(NamedTuple):
     """What the threads of a block share."""
 
     n: int
-    resident: bool  # whether S lies in shared memory
+    warps: int  # so many have arms
     S: Array
     g: Array  # twice, one after the other, so that i + a needs no modulus
     inverse: Array  # likewise
     h: Array
     told: Array
-    passed: Array  # what each warp has for the arms behind others (`carry`), if w is asked for
     scratch: Array
     eps: Array  # noise of as many steps as there are threads
 
@@ -74,10 +62,10 @@ def settle(b: Block, own: Array, at: Any, of_run: Array, printed: bool) -> None:
             publish(b.g, own[H] * math.sqrt(of_run[PRECISION]), b.n)
             publish(b.inverse, own[INVERSE], b.n)
         cuda.syncthreads()
-        square = own[D] + carry(b, own[INVERSE], printed)
+        square = own[D] + carry(b)
         cuda.syncthreads()
         if printed:
-            square += behind(b) if b.resident else received(b)
+            square += behind(b)
             own[W] = math.sqrt(square)
             cuda.syncthreads()  # the next streak takes its row out of S
         own[MU0], own[D0], own[W0] = own[MU], own[D], own[W]
@@ -91,29 +79,19 @@ def invert(own: Array) -> None:
 
 
 @part
-def carry(b: Block, inverse: float, printed: bool) -> float:
+def carry(b: Block) -> float:
     """Subtract g g' from the covariance, each thread from that of its arm i with arms j = i + a.
 
-    Return the sum of S_ij^2 / S_jj over these j. If S is far away, S_ij^2 / S_ii is passed on to each, so that S need
-    not be read again: the thread of arm i hands what there is for arm i + a to that of arm i - 1, which has another
-    term for it next, and so down to the first of a warp, which writes it.
+    Return the sum of S_ij^2 / S_jj over these j.
     """
-    i, n, a, square, passing = cuda.threadIdx.x, b.n, 1, 0.0, 0.0
-    passes = printed and not b.resident
+    i, n, a, square = cuda.threadIdx.x, b.n, 1, 0.0
     while a + 3 <= (n - 1) // 2:
-        four = carry_four(b, i, a)
-        square += ahead_four(b, i, a, four)
-        if passes:
-            passing = pass_four(b.passed, row_of(n) + a, passing, inverse, four)
+        square += ahead_four(b, i, a, carry_four(b, i, a))
         a += 4
     while a <= n // 2:
         s = carry_one(b, i, a)
         square += s * s * b.inverse[min(i, n - 1) + a]
-        if passes:
-            passing = pass_on(b.passed, row_of(n) + a, passing + s * s * inverse)
         a += 1
-    if passes:
-        b.passed[row_of(n) + a + cuda.threadIdx.x % LANES] = passing
     return square
 
 
@@ -163,44 +141,6 @@ def behind(b: Block) -> float:
         if 2 * i >= n and n % 2 == 0:
             s = b.S[(n // 2 - 1) * n + i - n // 2]
             total += s * s * b.inverse[i - n // 2]
-    return total
-
-
-@part
-def row_of(n: int) -> int:
-    """Return where what this thread's warp passes on begins."""
-    return int(cuda.threadIdx.x // LANES * passed_by_warp(n))
-
-
-@part
-def pass_on(passed: Array, here: int, value: float) -> float:
-    """Write what the first thread of a warp has; return what the next has, nothing in the last."""
-    if cuda.threadIdx.x % LANES == 0:
-        passed[np.uint64(here)] = value
-    value = of_next_lane(value)
-    return 0.0 if cuda.threadIdx.x % LANES == LANES - 1 else value
-
-
-@part
-def pass_four(passed: Array, here: int, passing: float, inverse: float, four: Four) -> float:
-    """Pass on S_ij^2 / S_ii to four arms j."""
-    s, t, u, v = four
-    passing = pass_on(passed, here, passing + s * s * inverse)
-    passing = pass_on(passed, here + 1, passing + t * t * inverse)
-    passing = pass_on(passed, here + 2, passing + u * u * inverse)
-    return float(pass_on(passed, here + 3, passing + v * v * inverse))
-
-
-@part
-def received(b: Block) -> float:
-    """Return the sum of S_ij^2 / S_jj over arms j = i - a, which all warps have passed on to this thread's arm i."""
-    n, total = b.n, 0.0
-    size = passed_by_warp(n)
-    for warp in range(cuda.blockDim.x // LANES):
-        place = (cuda.threadIdx.x - warp * LANES - 1) % n + 1  # arm i is so far behind the first of the warp
-        while place < n // 2 + LANES:
-            total += b.passed[warp * size + place]
-            place += n
     return total
 
 

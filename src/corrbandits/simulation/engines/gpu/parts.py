@@ -9,7 +9,7 @@ from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import pure
 from corrbandits.simulation.engines.gpu.counted import NOISE, normals, uniforms
-from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps
+from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps
 
 ARM, INITIALISING, NEXT, REGRET, TOTAL = state.ARM, state.INITIALISING, state.NEXT, state.REGRET, state.TOTAL
 
@@ -50,7 +50,7 @@ def note(
 
 
 @pure
-def begin(kept: Kept, done: int, run: int, at: Any, of_run: Any) -> None:
+def begin(kept: Any, done: int, run: int, at: Any, of_run: Any) -> None:
     """Set the numbers of a run: those of its first step, or as the last launch left them."""
     for entry in range(at.size):
         at[entry] = kept.at[run, entry] if done > 0 else 0
@@ -61,7 +61,7 @@ def begin(kept: Kept, done: int, run: int, at: Any, of_run: Any) -> None:
 
 
 @pure
-def end(kept: Kept, run: int, at: Any, of_run: Any) -> None:
+def end(kept: Any, run: int, at: Any, of_run: Any) -> None:
     """Keep the numbers of a run for the next launch."""
     for entry in range(at.size):
         kept.at[run, entry] = at[entry]

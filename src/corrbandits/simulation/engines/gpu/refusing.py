@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from corrbandits.belief import Belief, Correlated, Independent
+from corrbandits.belief import Belief, Correlated, Implicit, Independent, Vague
+from corrbandits.belief.implicit.grid import Grid
 from corrbandits.environments import BernoulliBandit, GaussianBandit, NoisyBandit
 from corrbandits.policies import GPUCB, UCL, BayesUCB, CorrelatedUCL, Gittins, Greedy, HorizonUCL, Policy, Thompson
+from corrbandits.simulation.engines.compiled.refusing import LEAST_LEFT
 from corrbandits.simulation.engines.compiled.refusing import refusal as not_compiled
 from corrbandits.simulation.engines.protocol import Runs
 
@@ -25,8 +28,9 @@ RULES: Mapping[type[Policy], int] = {
 }
 """The rules that have kernels; `CorrelatedUCL` with its factor on correlated arms is of the printed kind."""
 
-MOST_JOINT = 1024
-"""A block has at most so many threads, and each has an arm of its own; on more arms a run has the whole device."""
+
+MOST_MIXED = 1024
+"""A block has at most so many threads, and in a mixture each has an arm of its own."""
 
 
 def rule_of(policy: Policy, belief: Belief) -> int:
@@ -45,10 +49,10 @@ def refusal(runs: Runs, *, same_noise: bool) -> str:
     policy, belief, environment = runs.policy, runs.belief, runs.environment
     if type(policy) not in RULES:
         return f"{type(policy).__name__} has no kernel"
-    if not isinstance(belief, (Independent, Correlated)):
+    if not isinstance(belief, (Independent, Correlated, Implicit, Vague)):
         return f"the belief is a {type(belief).__name__}"
-    if isinstance(belief, Correlated) and belief.arms > MOST_JOINT and rule_of(policy, belief) not in (LIMITS, PRINTED):
-        return f"{type(policy).__name__} has no kernel for more than {MOST_JOINT:,} correlated arms"
+    if isinstance(belief, Vague) and (why_not := _without_mixed_kernel(belief)):
+        return why_not
     if not isinstance(environment, (NoisyBandit, BernoulliBandit)):
         return f"the rewards are those of a {type(environment).__name__}"
     if not same_noise and not isinstance(environment, (GaussianBandit, BernoulliBandit)):
@@ -58,4 +62,26 @@ def refusal(runs: Runs, *, same_noise: bool) -> str:
         )
     if runs.moves is not None and runs.times is not None:
         return "moves are counted from full records alone"
-    return not_compiled(runs)
+    return _not_on_grid(runs, belief) if isinstance(belief, Implicit) else not_compiled(runs)
+
+
+def _without_mixed_kernel(belief: Vague) -> str:
+    """Return why a belief told nothing has no kernel, or ""."""
+    if belief.changes:
+        return "the mean rewards of a Vague belief change with time"
+    return f"a Vague belief has no kernel for more than {MOST_MIXED:,} arms" if belief.arms > MOST_MIXED else ""
+
+
+def _not_on_grid(runs: Runs, belief: Implicit) -> str:
+    """Return why there is no kernel for these runs on arms too many for a matrix, or ""."""
+    policy = runs.policy
+    if isinstance(policy, Thompson) or (isinstance(policy, CorrelatedUCL) and policy.factor):
+        return f"{type(policy).__name__} needs more of an Implicit belief than means and variances"
+    if not isinstance(belief.layout, Grid):
+        return "the arms of the Implicit belief are not on a regular grid"
+    if belief.counts.any() or belief.awaited:
+        return "the belief has seen or awaits rewards"
+    if belief.noise_variance.min() < LEAST_LEFT * runs.horizon * belief.variance.max():
+        return "the noise is so small beside the prior that differences would lose their digits"
+    apart = Independent(mean=belief.mean, variance=belief.variance, noise_variance=belief.noise_variance)
+    return not_compiled(replace(runs, belief=apart))

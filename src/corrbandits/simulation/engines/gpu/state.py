@@ -24,9 +24,9 @@ MU0, D0, W0, X, H, MU, D, W, FLOOR, INVERSE, OWN = range(11)
 KEPT_OWN = FLOOR
 """The entries before this one are kept between launches."""
 
-ARM, LENGTH, TRIED, MEASURED, LASTING, INITIALISING, INITIALISATION, NEXT, CURSOR, COUNT, AT = range(11)
+ARM, LENGTH, TRIED, MEASURED, LASTING, INITIALISING, INITIALISATION, NEXT, CURSOR, COUNT, WAITING, AT = range(12)
 """Entries of `at`: of the streak, of the initialisation; which time is recorded and which normal number taken next;
-how often the thread's own arm was taken."""
+how often the thread's own arm was taken; how many streaks wait (`sweep`)."""
 
 SURPRISE, PRECISION, VARIANCE, NORM, MEAN, WEIGHT, FLOOR_K, NOISE, NOW, LEFT, REGRET, TOTAL, OF_RUN = range(13)
 """Entries of `of_run`: of the streak; its arm's mu0, w0, floor, s, mu and d; the regret; the sum of all |rewards|."""
@@ -52,12 +52,15 @@ class Problem(NamedTuple):
     key0: int
     key1: int
     first: int  # the number of the first run
+    height: int  # of a grid whose arms are too many for a matrix: S has the covariance of its first arm with each
+    width: int
 
 
 class Steps(NamedTuple):
     """Some steps of all runs."""
 
     values: Array  # the rule's schedule
+    doubts: Array  # of the rules that ask for Gittins indices of a mixture: `policies.horizon.doubts`
     eps: Array  # (steps, runs): noise that is given
     draws: Array  # (numbers, runs): normal numbers for the rule that are given
     times: Integers
@@ -71,11 +74,6 @@ class Kept(NamedTuple):
     own: Array
     at: Integers
     of_run: Array
-    pairs: Array  # of a run on the whole device: `whole`
-    ahead: Array
-    passed: Array
-    best: Array
-    met: Integers
 
 
 class Record(NamedTuple):

@@ -1,0 +1,178 @@
+"""What the kernels that play on a belief told nothing read and write: `compiled.mixed_state`, its arrays flat.
+
+    name       shape              meaning
+    S          (G N(N+1)/2,)      of each part what lies above the diagonal, row by row, and that (`above`)
+    rows       (G BLOCK N,)       rows whose products are put off, and that of the streak
+    c          (G BLOCK,)         their factors
+    u, w, d    (G N,)             as there
+    h          (G N,)             the row of the streak
+    of_part    (G ENTRIES,)       numbers of each part
+
+S, rows and c lie in the device's memory: they are touched when the arm changes. The rest lies in the memory that a
+block shares, if it fits there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import cuda
+
+from corrbandits._core.checks import Array, Integers
+from corrbandits.belief import Vague
+from corrbandits.simulation.engines.compiled.mixed_state import Told, mixed_state
+from corrbandits.simulation.engines.gpu import state
+from corrbandits.simulation.engines.gpu.compiling import SIMULATED, part, pure
+from corrbandits.simulation.engines.gpu.lanes import LANES
+
+BLOCK = 16
+"""So many products are taken from S at once; a multiple of 4."""
+
+AT_ONCE = 8
+"""A thread fetches so many numbers before it uses the first, which hides how long that takes."""
+
+THREADS = 512
+"""A block has about so many threads, but no fewer than arms; in the simulator, two for each arm."""
+
+ONES, CROSSED, SQUARES, LOG_DETERMINANT, HELD, TO_U, TO_W, TO_D, WEIGHT, BETA, MORE, EXPECTED, ENTRIES = range(13)
+"""Entries of `of_part`: those of `compiled.mixed_state.Mixed`; how much of h the streak has added to u and w, and of
+its square taken from d; the weight, and what `compiled.mixed_choose.under` returns."""
+
+NUMBER, DIFFER, LATE, CARRIED, AT = range(state.AT, state.AT + 5)
+"""More entries of `at`: those of `compiled.mixed_state.SEEN`, and whether S is this run's own or still the prior's."""
+
+OFFSET, OF_RUN = range(state.OF_RUN, state.OF_RUN + 2)
+"""One more entry of `of_run`."""
+
+SUMS = 5
+"""How many sums over its parts a thread makes for its arm."""
+
+
+class Prior(NamedTuple):
+    """With what every run begins."""
+
+    S: Array
+    log_determinant: Array
+
+
+class Kept(NamedTuple):
+    """What is kept of each run between two launches."""
+
+    S: Array
+    rows: Array
+    c: Array
+    vectors: Array  # u, w, d and h
+    of_part: Array
+    at: Integers
+    of_run: Array
+
+
+class Mix(NamedTuple):
+    """What the threads of a block share of a mixture, and which arm and parts a thread has."""
+
+    n: int
+    parts: int
+    i: int  # its arm, or one beyond the last
+    sub: int  # the first of its parts
+    subs: int  # its parts are so far apart
+    prior: Array  # S of every run
+    S: Array
+    rows: Array
+    c: Array
+    u: Array
+    w: Array
+    d: Array
+    h: Array
+    of_part: Array
+    work: Array
+
+
+def width_of(arms: int) -> int:
+    """Return how many threads a part has: an arm each, in whole warps."""
+    return -(-arms // LANES) * LANES
+
+
+def threads_for(arms: int, parts: int) -> int:
+    """Return how many threads a block has; of as many groups as there are parts, at most, each has all arms.
+
+    >>> threads_for(LANES, 1) // LANES
+    1
+    """
+    width = width_of(arms)
+    return max(1, min(parts, 2 if SIMULATED else THREADS // width)) * width
+
+
+def work_size(arms: int, parts: int) -> int:
+    """Return how many numbers a block needs for what its threads find out together of a mixture."""
+    subs = threads_for(arms, parts) // width_of(arms)
+    return max(BLOCK * parts, BLOCK * arms + AT_ONCE, SUMS * subs * arms)
+
+
+@pure
+def above(j: int, n: int) -> int:
+    """Return where row j of what lies above the diagonal would begin, if it began with column 0.
+
+    >>> [above(j, 3) + i for j in range(3) for i in range(j, 3)]
+    [0, 1, 2, 3, 4, 5]
+    """
+    return j * (2 * n - j - 1) // 2
+
+
+def told_and_prior(belief: Vague) -> tuple[Told, Prior]:
+    """Return what was told, and with what every run begins."""
+    begun, told = mixed_state(belief)
+    rows, columns = np.triu_indices(belief.arms)
+    return told, Prior(begun.S[:, rows, columns].reshape(-1), begun.log_determinant)
+
+
+@part
+def mix_of(n: int, parts: int, prior: Array, kept: Kept, vectors: Array, numbers: Array) -> Mix:
+    """Return what the threads of a block share, laid out in its memory; `vectors` may lie elsewhere."""
+    run, x, size, width = cuda.blockIdx.x, cuda.threadIdx.x, parts * n, (n + LANES - 1) // LANES * LANES
+    return Mix(
+        n,
+        parts,
+        i=x % width,
+        sub=x // width,
+        subs=cuda.blockDim.x // width,
+        prior=prior,
+        S=kept.S[run],
+        rows=kept.rows[run],
+        c=kept.c[run],
+        u=vectors[:size],
+        w=vectors[size : 2 * size],
+        d=vectors[2 * size : 3 * size],
+        h=vectors[3 * size : 4 * size],
+        of_part=numbers[: parts * ENTRIES],
+        work=numbers[parts * ENTRIES :],
+    )
+
+
+@part
+def load_mix(m: Mix, kept: Kept, resident: bool, log_determinant: Array, done: int) -> None:
+    """Set what a block knows of its run: the prior's, or as the last launch left it."""
+    run, x, threads, size = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x, m.parts * m.n
+    for e in range(x, size, threads):
+        if done == 0:
+            m.u[e], m.w[e], m.d[e], m.h[e] = 0.0, 0.0, 1.0, 0.0
+        elif resident:
+            m.u[e], m.w[e] = kept.vectors[run, e], kept.vectors[run, size + e]
+            m.d[e], m.h[e] = kept.vectors[run, 2 * size + e], kept.vectors[run, 3 * size + e]
+    for e in range(x, ENTRIES * m.parts, threads):
+        first = log_determinant[e // ENTRIES] if e % ENTRIES == LOG_DETERMINANT else 0.0
+        m.of_part[e] = kept.of_part[run, e] if done > 0 else first
+    cuda.syncthreads()
+
+
+@part
+def save_mix(m: Mix, kept: Kept, resident: bool) -> None:
+    """Keep what a block knows of its run for the next launch."""
+    run, x, threads, size = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x, m.parts * m.n
+    cuda.syncthreads()
+    if resident:
+        for e in range(x, size, threads):
+            kept.vectors[run, e], kept.vectors[run, size + e] = m.u[e], m.w[e]
+            kept.vectors[run, 2 * size + e], kept.vectors[run, 3 * size + e] = m.d[e], m.h[e]
+    for e in range(x, ENTRIES * m.parts, threads):
+        kept.of_part[run, e] = m.of_part[e]

@@ -1,0 +1,196 @@
+"""Many correlated arms on a device, against the reference: on a device if there is one, else in numba's simulator."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import corrbandits as cb
+from corrbandits import simulate
+from corrbandits.simulation.engines import ENGINES, Runs, engine_for
+from corrbandits.simulation.engines.gpu import device, game, shapes, state, strips
+from tests.support.devices import (
+    POLICIES,
+    SIMULATED,
+    bandit_of,
+    belief_of,
+    quick_switches,  # noqa: F401  a fixture for every test here
+)
+from tests.support.engines import played
+
+
+@pytest.fixture
+def no_shared_memory(monkeypatch):
+    """No covariance fits into a block, so that a team plays even on few arms."""
+    monkeypatch.setattr(device, "shared_limit", lambda: 0)
+
+
+def now(playing, arms):
+    """The mean and the covariance of the first run, as the kernel has left them."""
+    kept = playing._kept
+    S, own, at, G = (device.fetched(one)[0] for one in (kept.S, kept.own, kept.at, kept.G))
+    waiting = at[state.WAITING] + (at[state.ARM] >= 0)
+    covariance = -G[:waiting, :arms].T @ G[:waiting, :arms]
+    for i in range(arms):
+        for j in range(arms):
+            covariance[i, j] = own[i, state.D] if i == j else covariance[i, j] + S[strips.place(i, j, arms)]
+    return own[:, state.MU], covariance
+
+
+@pytest.mark.usefixtures("no_shared_memory")
+@pytest.mark.parametrize("arms", [1, 2, 5, 9] if SIMULATED else [33, 236, 1037])
+@pytest.mark.parametrize("name", ["printed", "UCL", "Thompson"])
+def test_a_team_goes_through_the_states_of_the_reference(name, arms):
+    belief, horizon = belief_of("joint", arms), 14
+    runs = Runs(POLICIES[name], belief, bandit_of("gaussian", arms), horizon, 1, 0, 1)
+    playing, into = game.Game(runs, same_noise=False), runs.room()
+    for t in range(horizon):
+        settled, lasting = belief, t > 0 and device.fetched(playing._kept.at)[0, state.LASTING]
+        playing.advance(t, t + 1, into)
+        belief = belief.observe(int(into["arms"][0, t]), float(into["rewards"][0, t]))
+        mean, covariance = now(playing, arms)
+        scale = np.sqrt(np.outer(belief.variance, belief.variance))
+        assert np.all(np.abs(covariance - belief.covariance) <= 1e-10 * scale)
+        np.testing.assert_allclose(mean, belief.mean, rtol=1e-10, atol=1e-10)
+        if name == "printed" and not lasting and not POLICIES[name].pending(settled).any():
+            w = device.fetched(playing._kept.own)[0, :, state.W0]
+            np.testing.assert_allclose(w, settled.deviation * settled.spread(), rtol=1e-10)
+    playing.finish(into)
+    np.testing.assert_array_equal(into["counts"][0], np.bincount(into["arms"][0], minlength=arms))
+
+
+@pytest.mark.usefixtures("no_shared_memory")
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_team_decides_as_the_reference_does(name):
+    arms, horizon = (5, 20) if SIMULATED else (300, 400)
+    runs = Runs(POLICIES[name], belief_of("joint", arms), bandit_of("gaussian", arms), horizon, 7, 0, 2)
+    (ours, _), (plain, _) = (played(ENGINES[one], runs) for one in ("gpu-same-noise", "reference"))
+    np.testing.assert_array_equal(ours["arms"], plain["arms"])
+    np.testing.assert_allclose(ours["rewards"], plain["rewards"], rtol=1e-14, atol=1e-14)
+    np.testing.assert_array_equal(ours["initialisation"], plain["initialisation"])
+
+
+@pytest.mark.usefixtures("no_shared_memory")
+@pytest.mark.parametrize("name", ["printed", "Thompson"])
+def test_a_run_of_a_team_is_the_same_however_many_blocks_play_it_and_however_it_is_cut(monkeypatch, name):
+    arms, horizon = (5, 12) if SIMULATED else (400, 300)
+    runs = Runs(POLICIES[name], belief_of("joint", arms), bandit_of("gaussian", arms), horizon, 2, 0, 1)
+    whole = played(ENGINES["gpu"], runs)[0]
+    monkeypatch.setattr(device, "processors", lambda: 1)  # a team of two blocks at most
+    playing, into = game.Game(runs, same_noise=False), runs.room()
+    for first, last in ((0, 3), (3, 4), (4, horizon)):
+        playing.advance(first, last, into)
+    for record in ("arms", "rewards"):
+        np.testing.assert_array_equal(into[record], whole[record])
+
+
+def test_many_decisions_in_a_streak_are_those_of_the_reference(no_shared_memory):
+    """A clear favourite and equal neighbours: arms that might be better are looked at singly, or there are too many."""
+    arms, horizon = (6, 40) if SIMULATED else (300, 600)
+    belief = belief_of("joint", arms)
+    bandit = cb.GaussianBandit(np.where(np.arange(arms) == 3, 4.0, 0.0), 0.5)
+    for a in (1.0, 2.0):
+        runs = Runs(cb.CorrelatedUCL(a=a), belief, bandit, horizon, 3, 0, 1)
+        (ours, _), (plain, _) = (played(ENGINES[one], runs) for one in ("gpu-same-noise", "reference"))
+        np.testing.assert_array_equal(ours["arms"], plain["arms"])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 6, 7, 130])
+def test_strips_hold_every_pair_once(size):
+    root = np.random.default_rng(0).normal(size=(size, size))
+    covariance = root @ root.T
+    half, rows = strips.in_strips(covariance), strips.whole_rows(size)
+    assert half.size == strips.WIDE * strips.first_row(strips.strips_of(size), rows)
+    assert np.count_nonzero(half) == size * (size - 1) // 2
+    places = [(i, j) for i in range(size) for j in range(size) if i != j]
+    np.testing.assert_array_equal(
+        [half[strips.place(i, j, size)] for i, j in places], [covariance[i, j] for i, j in places]
+    )
+    firsts = [strips.first_row(strip, rows) for strip in range(strips.strips_of(size) + 1)]
+    for row in range(firsts[-1]):
+        assert strips.strip_of(row, rows) == np.searchsorted(firsts, row, side="right") - 1
+
+
+GRIDS = {"line": (7,), "square": (3, 4), "box": (2, 3, 2)} if SIMULATED else {"square": (30, 40), "box": (9, 10, 11)}
+
+
+def on_grid(shape):
+    where = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1).reshape(-1, len(shape))
+    mean = np.random.default_rng(6).normal(0, 1, len(where))
+    noise = np.random.default_rng(7).uniform(0.5, 2.0, len(where))
+    return cb.Implicit(mean=mean, kernel=4 * cb.Exponential(2.0), coordinates=where, noise_variance=noise)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_a_grid_without_a_matrix_goes_through_the_states_of_the_reference(grid):
+    belief, horizon = on_grid(GRIDS[grid]), 12
+    runs = Runs(POLICIES["UCL"], belief, bandit_of("gaussian", belief.arms), horizon, 1, 0, 1)
+    playing, into = game.Game(runs, same_noise=False), runs.room()
+    for t in range(horizon):
+        playing.advance(t, t + 1, into)
+        belief = belief.observe(int(into["arms"][0, t]), float(into["rewards"][0, t]))
+        own = device.fetched(playing._kept.own)[0]
+        np.testing.assert_allclose(own[:, state.MU], belief.mean, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(own[:, state.D], belief.variance, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["plain", "horizon", "Gittins"])
+def test_a_grid_without_a_matrix_is_played_as_by_the_reference(name):
+    belief, horizon = on_grid((3, 2) if SIMULATED else (40, 30)), 20 if SIMULATED else 120
+    runs = Runs(POLICIES[name], belief, bandit_of("gaussian", belief.arms), horizon, 7, 0, 2)
+    (ours, _), (plain, _) = (played(ENGINES[one], runs) for one in ("gpu-same-noise", "reference"))
+    np.testing.assert_array_equal(ours["arms"], plain["arms"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "belief", "reason"),
+    [
+        (cb.CorrelatedUCL(), on_grid((3, 2)), "CorrelatedUCL needs more of an Implicit belief"),
+        (cb.Thompson(), on_grid((3, 2)), "Thompson needs more of an Implicit belief"),
+        (cb.UCL(), on_grid((3, 2)).observe(0, 1.0), "the belief has seen or awaits rewards"),
+        (
+            cb.UCL(),
+            cb.Implicit(kernel=cb.Exponential(1.0), coordinates=[0.0, 0.3, 1.0, 1.1, 2.0, 9.0], noise_variance=1.0),
+            "not on a regular grid",
+        ),
+        (
+            cb.UCL(),
+            cb.Implicit(kernel=cb.Exponential(1.0), coordinates=np.arange(6.0), noise_variance=1e-9),
+            "differences would lose their digits",
+        ),
+    ],
+)
+def test_what_is_not_played_without_a_matrix_is_refused_in_words(policy, belief, reason):
+    with pytest.raises(ValueError, match=f"the gpu engine cannot play this because .*{reason}"):
+        simulate({"a": (policy, belief)}, bandit_of("gaussian", 6), 20, engine="gpu")
+
+
+@pytest.mark.parametrize("belief", [belief_of("joint", 300), belief_of("flat", 300), on_grid((15, 20))])
+def test_too_little_memory_is_an_error_that_says_what_would_fit(monkeypatch, belief):
+    runs = Runs(cb.UCL(), belief, bandit_of("gaussian", belief.arms), 50, 1, 0, 3)
+    shape = shapes.shape_of(runs, 0)
+    asked = "horizon" if isinstance(shape, shapes.OnGrid) else "arms"
+    monkeypatch.setattr(game, "MOST_RECORDED", 0)
+    monkeypatch.setattr(device, "free_memory", lambda: 6 * (shape.numbers() + shape.common()))
+    with pytest.raises(MemoryError, match=r"a run of 300 arms and 50 decisions takes .* GB on the device.*up to \d+"):
+        game.most_at_once(runs)
+    fitting = int(game._what_fits(shape, device.free_memory() // 8).split()[2])
+    assert 1 < fitting < getattr(shape, asked)
+
+
+def test_as_many_blocks_play_a_run_as_there_is_place_and_work_for(monkeypatch):
+    monkeypatch.setattr(device, "processors", lambda: 132)
+    assert shapes.blocks_of_team(1, 10**6, 128) == 264
+    assert shapes.blocks_of_team(100, 10**6, 128) == 2
+    assert shapes.blocks_of_team(10**4, 10**6, 128) == shapes.blocks_of_team(1, 1, 128) == 1
+
+
+def test_auto_takes_the_device_for_a_large_grid_as_long_as_it_holds_all_streaks(monkeypatch):
+    monkeypatch.setattr(device, "simulated", lambda: False)
+    monkeypatch.setattr(device, "missing", lambda: "")
+    belief = on_grid((300, 200))
+    runs = Runs(cb.UCL(), belief, bandit_of("gaussian", belief.arms), 1000, 0, 0, 2)
+    for free, taken in ((1 << 34, "gpu"), (1 << 28, "reference")):
+        monkeypatch.setattr(device, "free_memory", lambda free=free: free)
+        assert engine_for(runs).name == taken
+    assert engine_for(replace(runs, horizon=100)).name == "reference"

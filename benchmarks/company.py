@@ -29,7 +29,12 @@ BESIDE = Beside(
     page="company.md",
     mark="speed",
 )
-SHARING = ("none", "full", "consensus")
+SHARING = {
+    "sharing none": {"sharing": "none"},
+    "sharing full": {"sharing": "full"},
+    "sharing consensus": {"sharing": "consensus"},
+    "consensus on a ring": {"sharing": "consensus", "graph": "ring"},
+}
 WHERE = landscapes.grid(10, 10)
 KERNEL = 4 * Exponential(3.0)
 BANDIT = landscapes.draw(KERNEL, WHERE, noise_variance=1.0, seed=0)
@@ -57,22 +62,29 @@ def measured(*, share: float) -> dict[str, Any]:
     """Return seconds per step of one player and of many, for each rule, belief and way to share."""
     before, rows = load(), []
     for name, (policy, belief, horizon) in PAIRS.items():
-        for sharing in SHARING:
-            tell(f"{name}, {sharing}")
-            steps = SHORT if sharing == "consensus" and belief is JOINT else max(round(share * horizon), SHORT)
-            one, many = contest(*contestants(policy, belief, sharing, steps), max(round(share * REPETITIONS), 1))
-            rows.append({"what": f"{name}, sharing {sharing}", "one": one / PLAYERS / steps, "other": many / steps})
+        for words, way in SHARING.items():
+            tell(f"{name}, {words}")
+            steps = SHORT if averages(way) and belief is JOINT else max(round(share * horizon), SHORT)
+            one, many = contest(*contestants(policy, belief, way, steps), max(round(share * REPETITIONS), 1))
+            rows.append({"what": f"{name}, {words}", "one": one / PLAYERS / steps, "other": many / steps})
     return BESIDE.data_of(rows, before)
 
 
-def contestants(policy: Any, belief: Any, sharing: str, steps: int) -> tuple[Callable[[], Any], Callable[[], Any]]:
+def averages(way: dict[str, Any]) -> bool:
+    """Return whether players average estimates."""
+    return way["sharing"] == "consensus"
+
+
+def contestants(
+    policy: Any, belief: Any, way: dict[str, Any], steps: int
+) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Return what plays one player in as many runs as a team has players, and what plays the team in one run."""
     options: dict[str, Any] = {"record": "summary", "threads": 1}
-    team = Team.of(policy, belief, PLAYERS, sharing=sharing)
+    team = Team.of(policy, belief, PLAYERS, **way)
 
     def alone() -> None:
-        if sharing == "consensus":
-            simulate_team(Team.of(policy, belief, 1, sharing=sharing), BANDIT, steps, runs=PLAYERS, **options)
+        if averages(way):
+            simulate_team(Team.of(policy, belief, 1, **way), BANDIT, steps, runs=PLAYERS, **options)
         else:
             simulate({"one": (policy, belief)}, BANDIT, steps, runs=PLAYERS, **options)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.graphs import edges_of, refuse_parts, shortest_ways
+from corrbandits._core.graphs import Lengths, edges_of, refuse_parts, renumbered
 from corrbandits.kernels import Exponential
 from corrbandits.kernels.stationary import Distance
 
@@ -102,6 +102,16 @@ class Moves:
         """
         return self if self._places is not None else replace(self, coordinates=coordinates)
 
+    def renumbered(self, order: Integers) -> Moves:
+        """Return what moves cost between the same arms in another order: arm i is arm order[i] of before.
+
+        >>> Moves(per_distance=1.0, coordinates=[0.0, 3.0, 7.0]).renumbered(np.array([2, 0, 1])).cost(0, 1)
+        7.0
+        """
+        if self.graph is not None:
+            return replace(self, graph=renumbered(self.graph, order))
+        return self if self.coordinates is None else replace(self, coordinates=self._points[order])
+
     def fitting(self, arms: int) -> int:
         """Return the number of arms; refuse another than there are places for."""
         places = self._places
@@ -140,8 +150,8 @@ class Moves:
         return np.array(self.coordinates)
 
     @cached_property
-    def _lengths(self) -> Array:
-        return shortest_ways(self.graph, self._places or 0)[0]
+    def _lengths(self) -> Lengths:
+        return Lengths(self.graph, self._places or 0)
 
     def __repr__(self) -> str:
         said = [f"per_move={self.per_move:g}"] if self.per_move else []

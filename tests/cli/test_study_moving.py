@@ -53,3 +53,51 @@ def test_where_moves_cost_nothing_from_is_said_to_change_nothing(ok):
     assert "--from changed nothing: see copy --move-cost" in " ".join(ok("ask", "meadow", "--from", "p11").split())
     ok("copy", "meadow", "dear", "--move-cost", "1")
     assert "changed nothing" not in " ".join(ok("ask", "dear", "--from", "p11").split())
+
+
+OTHERS = "".join(
+    f"p22,p{x}{y},9\n" for x in range(4) for y in range(3) if f"p{x}{y}" not in ("p11", "p21", "p12", "p22")
+)
+ROADS = f"from,to,length\np11,p21,2\np21,p12,1.5\np12,p22,4\n{OTHERS}"
+
+
+@pytest.fixture
+def roads(tmp_path):
+    """Write a file of roads between the arms of the test's study."""
+
+    def write(text):
+        path = tmp_path / "roads.csv"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_distances_are_along_roads_if_there_are(ok, tmp_path, roads):
+    said = ok(*TOLD_NOTHING, "--move-cost-per", "0.5", "--roads", roads(ROADS))
+    assert "0.5 for each unit of distance along the roads" in " ".join(said.split())
+    with cb.Study.open(default_database(tmp_path), "meadow") as study:
+        place = study.arms.index
+        assert study.settings.policy.moves.cost(place("p11"), place("p22")) == 0.5 * 7.5
+    ok("copy", "meadow", "dearer", "--move-cost-per", "2")
+    with cb.Study.open(default_database(tmp_path), "dearer") as study:
+        assert study.settings.policy.moves.cost(place("p22"), place("p11")) == 2 * 7.5
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (ROADS.replace("p21,p12", "p21,p99"), "line 3: a road must lead from arm to arm of the study, got 'p99'."),
+        (ROADS.replace("p12,p22,4\n", ""), "no road leads from 'p00' to 'p11'. Add the roads between."),
+        (ROADS.replace("1.5", "-1.5"), "line 3: a road must lead to another arm and have a length above 0"),
+        (ROADS.replace("from", "begin"), "expected a column 'from'"),
+        (ROADS + "p21,p11,3\n", "must have one length, but between"),
+    ],
+)
+def test_roads_that_are_none_are_refused(refused, roads, text, words):
+    assert words in " ".join(refused(*TOLD_NOTHING, "--move-cost-per", "0.5", "--roads", roads(text)).split())
+
+
+def test_roads_need_a_cost_of_length(refused, roads):
+    words = refused(*TOLD_NOTHING, "--move-cost", "0.5", "--roads", roads(ROADS))
+    assert "Add --move-cost-per, or leave it out" in " ".join(words.split())

@@ -64,9 +64,11 @@ def test_what_is_said_of_the_change_is_told_the_prior_in_days(ok, tmp_path, said
         assert study.settings.prior.prior_arguments()["drift"] == drift
 
 
-@pytest.mark.parametrize("wrong", ["30", "d", "60d..10d", "10d-60d", "0d", "soon", "-3d"])
+@pytest.mark.parametrize("wrong", ["30", "d", "60d..10d", "10d-60d", "0d", "soon", "-3d", "5d..", "..5d"])
 def test_what_is_no_time_is_refused(refused, wrong):
-    assert "--drift" in refused(*TOLD_NOTHING, f"--drift={wrong}")
+    said = refused(*TOLD_NOTHING, f"--drift={wrong}")
+    assert "--drift" in said
+    assert f"got '{wrong}'" in said
 
 
 def test_the_time_of_change_has_a_unit(ok, answer):

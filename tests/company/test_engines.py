@@ -60,6 +60,32 @@ def test_doubt_is_the_same(doubt):
         np.testing.assert_array_equal(*arms)
 
 
+PARTED = np.kron(np.eye(2, dtype=int), 1 - np.eye(2, dtype=int))  # two pairs that do not hear of each other
+LONELY = np.pad(1 - np.eye(3, dtype=int), (0, 1))  # three who hear each other, and one whom nobody hears
+
+
+@pytest.mark.parametrize("kappa", [None, 0.4])
+@pytest.mark.parametrize("graph", ["complete", "ring", "star", PARTED, LONELY], ids=str)
+def test_averages_of_neighbours_are_the_same_on_every_graph(graph, kappa):
+    """Compiled, sums over equal neighbourhoods are made once, and who knows the same chooses once."""
+    for belief, assignment in (("flat", "own"), ("joint", "own"), ("joint", "turns")):
+        ways = {"sharing": "consensus", "graph": graph, "kappa": kappa, "assignment": assignment}
+        team = Team.of(RULES["UCL"], BELIEFS[belief], 4, **ways)
+        traces = [simulate_team(team, BANDITS["gaussian"], 40, seed=1, engine=name) for name in ENGINES]
+        for name in ("arms", "initialisation", "sent"):
+            np.testing.assert_array_equal(*(trace.data[name].values for trace in traces))
+
+
+def test_players_who_know_the_same_may_choose_otherwise():
+    players = [(cb.UCL(), BELIEFS["joint"]), (cb.Greedy(), BELIEFS["joint"]), (cb.UCL(), BELIEFS["joint"])]
+    traces = [
+        simulate_team(Team(players, sharing="consensus"), BANDITS["gaussian"], 40, seed=1, engine=name)
+        for name in ENGINES
+    ]
+    np.testing.assert_array_equal(*(trace.arms.values for trace in traces))
+    assert (traces[0].arms.values[0, 0, 0] != traces[0].arms.values[0, 0, 1]).any()
+
+
 @pytest.mark.parametrize("rule", COMPILED)
 @pytest.mark.parametrize("belief", BELIEFS)
 def test_one_player_compiled_is_simulate_compiled(rule, belief):
@@ -97,10 +123,9 @@ def test_estimates_of_a_long_run_are_those_of_the_reference():
 
 REFUSED = {
     "assigned in the way 'ranks'": Team.of(cb.UCL(), BELIEFS["flat"], 2, assignment="ranks"),
-    "not all UCB1, nor all limits": Team.of(cb.Thompson(), BELIEFS["joint"], 2),
-    "UCB1 is compiled for teams on independent": Team.of(cb.UCB1(), BELIEFS["joint"], 2),
+    "InformationDirected compares many draws": Team.of(cb.InformationDirected(), BELIEFS["joint"], 2),
     "beliefs of different kinds": Team([(cb.UCL(), BELIEFS["flat"]), (cb.UCL(), BELIEFS["joint"])]),
-    "some have not": Team([(cb.UCL(), BELIEFS["joint"]), (cb.CorrelatedUCL(), BELIEFS["joint"])]),
+    "have different rules or priors": Team([(cb.UCL(), BELIEFS["joint"]), (cb.CorrelatedUCL(), BELIEFS["joint"])]),
     "the belief is a Vague": Team.of(cb.GPUCB(), cb.Vague(arms=6), 2),
     "the belief is a Drifting": Team.of(cb.UCL(), cb.Drifting(prior=BELIEFS["joint"], scale=50.0), 2),
     "the belief is a Beta": Team.of(cb.BayesUCB(horizon=60), cb.Beta(arms=6), 2),

@@ -98,9 +98,11 @@ def test_a_dense_matrix_is_a_graph():
         edges_of(dense * np.nan)
 
 
-def test_moves_need_a_graph_in_one_piece():
-    with pytest.raises(ValueError, match="every arm to every other, but not from arm 0 to arm 2"):
-        cb.Moves(per_distance=1.0, graph=[(0, 1), (2, 3)])
+@pytest.mark.parametrize("make", [lambda graph: cb.Moves(graph=graph), lambda graph: cb.OnGraph(cb.UCL(), graph)])
+def test_moves_and_rules_need_a_graph_in_one_piece(make):
+    for graph, lost in (([(0, 1), (2, 3)], 2), ([(1, 2), (2, 3)], 1), ([(0, 1), (1, 10**12)], 2)):
+        with pytest.raises(ValueError, match=f"every arm to every other, but not from arm 0 to arm {lost}"):
+            make(graph)
 
 
 def test_a_rule_on_a_graph_of_other_arms_is_refused_before_the_first_step():

@@ -117,3 +117,14 @@ class Stuck(cb.Policy):
 def test_a_plan_without_an_arm_is_refused():
     with pytest.raises(ValueError, match="a plan must name an arm at least"):
         cb.simulate({"stuck": (Stuck(), FLAT)}, BANDIT, 10)
+
+
+def test_a_rule_whose_belief_lies_nowhere_minds_the_places_of_the_environment():
+    bandit = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0, [[0.0], [1.0], [9.0]])
+    prior = cb.Independent(variance=4.0, noise_variance=1.0, arms=3)
+    rules = [
+        cb.Travelling(cb.UCL(), moves, horizon=30)
+        for moves in (cb.Moves(0.1, 0.5), cb.Moves(0.1, 0.5, [0.0, 1.0, 9.0]))
+    ]
+    arms = [cb.simulate({"a": (rule, prior)}, bandit, 30, engine="reference").arms.values for rule in rules]
+    np.testing.assert_array_equal(*arms)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -338,3 +339,37 @@ def test_a_short_campaign_is_measured_by_independent_arms():
     share = f"{100 * found['independent_swap_high']:.3g}"
     said = f"It is safe unless its high and low regions are swapped by more than {share} %."
     assert said in short.sentences()
+
+
+RING = [(k, k + 1, 1.0 + k) for k in range(7)] + [(0, 7, 2.5)]
+ON_WAYS = {
+    "graph": lambda roads, where: cb.OnGraph(cb.UCL(), roads),
+    "roads": lambda roads, where: cb.Blocked(cb.Travelling(cb.UCL(), cb.Moves(0.5, 0.3, graph=roads), horizon=20)),
+    "places": lambda roads, where: cb.Travelling(cb.UCL(), cb.Moves(0.5, 0.3, coordinates=where), horizon=20),
+    "the truth's": lambda roads, where: cb.Travelling(cb.UCL(), cb.Moves(0.5, 0.3), horizon=20),
+}
+
+
+def ways_stressed(make, order):
+    """Return a test of a rule that minds ways, as its file, of arms in an order."""
+    new = np.argsort(order).tolist()
+    roads, where = [(new[i], new[j], length) for i, j, length in RING], np.arange(8.0)[order, None] ** 2
+    truth = cb.GaussianBandit(np.sin(np.arange(8.0))[order], 1.0, where)
+    few = {"kinds": ["shift"], "accuracy": [0.0, 1.0], "confidence": [1.0], "length": [1.0], "survivors": False}
+    return stress.run(make(roads, where), truth, 20, kernel=cb.Exponential(9.0), noise_variance=1.0, runs=3, **few)
+
+
+@pytest.mark.parametrize("way", ON_WAYS)
+def test_a_rule_that_minds_ways_knows_them_in_every_order_of_the_arms(way, monkeypatch):
+    """Every run has an order of its own: numbers of arms in a graph, or places by number, go along."""
+    monkeypatch.setattr(stress_play, "simulate", partial(stress_play.simulate, engine="reference"))
+    files = {
+        ways_stressed(ON_WAYS[way], order).to_csv() for order in (np.arange(8), np.random.default_rng(1).permutation(8))
+    }
+    assert len(files) == 1
+
+
+def test_where_a_rule_says_the_places_of_the_truth_it_is_as_if_it_said_none(monkeypatch):
+    monkeypatch.setattr(stress_play, "simulate", partial(stress_play.simulate, engine="reference"))
+    said, unsaid = (ways_stressed(ON_WAYS[way], np.arange(8)).data["regret"] for way in ("places", "the truth's"))
+    np.testing.assert_array_equal(said.values, unsaid.values)

@@ -14,6 +14,7 @@ from corrbandits.study import replica
 from corrbandits.study.batch import BadRowError
 from corrbandits.study.journal.protocol import JournalError
 from corrbandits.study.measured import AHEAD, measured_at
+from corrbandits.study.report import warnings
 
 PLACES = [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 1.0]]
 BEGUN = datetime(2026, 6, 1, 12, tzinfo=UTC).timestamp()
@@ -230,6 +231,26 @@ def test_a_clock_that_is_slow_does_not_turn_time_back(url, clock):
         assert np.isfinite(study.belief.variance).all()
         study.tell(study.ask(), 2.0)
         assert study.explain(5).replayed == study.trial(5).arm
+
+
+def test_a_reward_of_the_future_is_named_and_what_to_do(url, clock, monkeypatch):
+    """A clock that was a hundred years fast for one reward: beside it all others are forgotten."""
+    monkeypatch.setattr(warnings, "now", lambda: clock.now)
+    with made(url) as study:
+        for arm in range(4):
+            study.observe(arm, 10.0 + arm)
+        before = study.belief.deviation
+        assert not warnings.of_the_future(study.snapshot().ledger, "moor")
+        clock.in_days(36_500)
+        study.observe(0, 10.0)
+        clock.in_days(1)
+        (said,) = warnings.of_the_future(study.snapshot().ledger, "moor")
+        assert said.startswith("Trial 5 is said to be measured on 2126-05-")
+        assert said in warnings.warnings(study.snapshot().ledger, "moor")
+        assert (study.belief.deviation[1:] > before[1:]).all()
+        study.retract(5)
+        assert not warnings.of_the_future(study.snapshot().ledger, "moor")
+        np.testing.assert_allclose(study.belief.deviation, before, rtol=0.1)
 
 
 def test_a_mistyped_reward_surprises_those_measured_before_it(url, clock):

@@ -209,3 +209,35 @@ def test_where_only_the_number_of_moves_costs_the_opening_is_the_farthest_first(
     with cb.Study.create(tmp_path / "s.db", "s", arms=SITES, rounds=60, moves=cb.Moves(per_move=1.0)) as study:
         names = [trial.name for trial in study.ask(3, start="mill")]
         assert names == ["mill", "brook", "wood"]  # where they are, then as far as can be
+
+
+def test_roads_on_the_globe_are_as_long_as_they_are_said_to_be(tmp_path):
+    """Neither roads nor places of their own are taken for degrees because the arms have latitudes."""
+    sites = {"name": ["a", "b"], "latitude": [54.0, 55.0], "longitude": [10.0, 10.0]}
+    for name, moves in {
+        "roads": cb.Moves(per_distance=2.0, graph=[(0, 1, 7.0)]),
+        "metres": cb.Moves(per_distance=2.0, coordinates=[0.0, 7.0]),
+    }.items():
+        with cb.Study.create(tmp_path / "s.db", name, arms=sites, moves=moves, rounds=9) as study:
+            assert study.settings.policy.moves.cost(0, 1) == 14.0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"rounds": 9, "moves": cb.Moves(per_distance=1.0, graph=[(0, 1), (1, 2), (2, 3), (3, 4)])},
+        {"rounds": 9, "moves": cb.Moves(per_distance=1.0, coordinates=SITES["x"])},
+        {
+            "policy": cb.Blocked(cb.OnGraph(cb.UCL(), [(0, 1), (1, 2), (2, 3), (3, 4)])),
+            "prior": cb.Correlated(kernel=cb.Exponential(5.0), coordinates=SITES["x"], noise_variance=1.0),
+        },
+    ],
+    ids=["roads", "places", "graph"],
+)
+def test_arms_that_roads_do_not_lead_to_are_refused_and_the_study_goes_on(tmp_path, given):
+    with cb.Study.create(tmp_path / "s.db", "s", arms=SITES, **given) as study:
+        with pytest.raises(ValueError, match="roads or places of its own cannot take more arms"):
+            study.add_arms({"name": ["lake"], "x": [7.0]})
+        assert study.arms.count == 5
+        study.tell(study.ask(), 1.0)
+        assert study.ask().number == 2

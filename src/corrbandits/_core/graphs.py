@@ -8,7 +8,7 @@ next_arm   (N, N)    the arm after i on the shortest way from i to j; i itself w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -52,15 +52,34 @@ def refuse_parts(edges: Edges) -> None:
 
     >>> refuse_parts(edges_of([(0, 1), (1, 2)]))
     """
-    from scipy.sparse import coo_array
+    lost = cut_off(edges, 1 + max(end for _, end, _ in edges))
+    if lost is not None:
+        raise ValueError(f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}.")
+
+
+def cut_off(edges: Edges, arms: int) -> int | None:
+    """Return the first of so many arms to which no way leads from arm 0, or None.
+
+    >>> cut_off(edges_of([(0, 1), (2, 3)]), arms=4)
+    2
+    """
     from scipy.sparse.csgraph import connected_components
 
-    start, end, length = (np.array(column) for column in zip(*edges, strict=True))
-    arms = 1 + int(end.max())
-    number, part = connected_components(coo_array((length, (start, end)), shape=(arms, arms)), directed=False)
-    if number > 1:
-        lost = int((part != part[0]).argmax())
-        raise ValueError(f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}.")
+    named = {arm for start, end, _ in edges for arm in (start, end)}
+    if len(named) < arms:  # before a matrix is made of so many
+        return next(arm for arm in range(1, arms) if arm not in named or 0 not in named)
+    number, part = connected_components(_matrix(edges, arms), directed=False)
+    return int((part != part[0]).argmax()) if number > 1 else None
+
+
+def renumbered(edges: Edges, order: Integers) -> Edges:
+    """Return the edges of the same arms in another order: arm i is arm order[i] of before.
+
+    >>> renumbered(edges_of([(0, 1), (1, 2, 3.5)]), np.array([1, 2, 0]))
+    ((0, 1, 3.5), (0, 2, 1.0))
+    """
+    new = np.argsort(order).tolist()
+    return edges_of([(new[start], new[end], length) for start, end, length in edges])
 
 
 def shortest_ways(edges: Edges, arms: int) -> tuple[Array, Integers]:
@@ -70,20 +89,44 @@ def shortest_ways(edges: Edges, arms: int) -> tuple[Array, Integers]:
     >>> lengths[0], next_arm[0]
     (array([0., 1., 2., 3.]), array([0, 1, 1, 1]))
     """
-    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
-    start, end, length = (np.array(column) for column in zip(*edges, strict=True))
-    if end.max() >= arms:
-        raise ValueError(f"a graph must be of the {arms} arms there are, but it names arm {end.max()}.")
-    sparse = coo_array((length, (start, end)), shape=(arms, arms)).tocsr()
-    lengths, before = dijkstra(sparse, directed=False, return_predecessors=True)
+    lengths, before = dijkstra(_matrix(edges, arms), directed=False, return_predecessors=True)
     if np.isinf(lengths).any():
         lost = int(np.isinf(lengths[0]).argmax())
         raise ValueError(f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}.")
     next_arm = before.T.astype(np.int64)  # the arm before i on the way from j
     np.fill_diagonal(next_arm, np.arange(arms))
     return frozen(lengths), frozen(next_arm)
+
+
+@final
+class Lengths:
+    """The lengths of the shortest ways from an arm to each of so many, computed for those that are asked for.
+
+    >>> Lengths(edges_of([(0, 1), (1, 2, 3.5)]), arms=3)[2]
+    array([4.5, 3.5, 0. ])
+    """
+
+    def __init__(self, edges: Edges, arms: int) -> None:
+        self._matrix, self._rows = _matrix(edges, arms), dict[int, Array]()
+
+    def __getitem__(self, start: int) -> Array:
+        from scipy.sparse.csgraph import dijkstra
+
+        if start not in self._rows:
+            self._rows[start] = frozen(dijkstra(self._matrix, directed=False, indices=start))
+        return self._rows[start]
+
+
+def _matrix(edges: Edges, arms: int) -> Any:
+    """Return the lengths of edges as a sparse matrix, above its diagonal."""
+    from scipy.sparse import coo_array
+
+    start, end, length = (np.array(column) for column in zip(*edges, strict=True))
+    if end.max() >= arms:
+        raise ValueError(f"a graph must be of the {arms} arms there are, but it names arm {end.max()}.")
+    return coo_array((length, (start, end)), shape=(arms, arms)).tocsr()
 
 
 def _listed(graph: Any) -> Any:

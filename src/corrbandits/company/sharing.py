@@ -81,7 +81,8 @@ def hearing(team: Team) -> npt.NDArray[np.bool_]:
 def circles(team: Team) -> tuple[list[int], list[int]]:
     """Return which belief each player has, by number, and for each belief a player that has it.
 
-    Players that start from one prior and see the same rewards have one belief between them.
+    Players that start from one prior and see the same rewards, or average with the same weights, have one belief
+    between them.
 
     >>> from corrbandits import UCL, Independent
     >>> flat = Independent(noise_variance=1.0, arms=2)
@@ -89,7 +90,8 @@ def circles(team: Team) -> tuple[list[int], list[int]]:
     ([0, 0, 0], [0])
     """
     numbers: dict[tuple[bytes, int], int] = {}
-    keys = [(row.tobytes(), id(prior)) for row, (_, prior) in zip(hearing(team), team.players, strict=True)]
+    rows = averaging(team.links, team.kappa) if team.sharing == "consensus" else hearing(team)
+    keys = [(row.tobytes(), id(prior)) for row, (_, prior) in zip(rows, team.players, strict=True)]
     of_players = [numbers.setdefault(key, len(numbers)) for key in keys]
     return of_players, [of_players.index(number) for number in range(len(numbers))]
 

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from corrbandits._core import checks
+from corrbandits._core.checks import Array
 from corrbandits._shell.toml import Table, read_toml
 from corrbandits.belief import Belief
 from corrbandits.company import Team
@@ -20,7 +21,7 @@ from corrbandits.experiment.priors import A_PRIOR, prior_in
 from corrbandits.experiment.teams import teams_in
 from corrbandits.experiment.truth import FAMILY, SURFACE, environment_in, surface_example
 from corrbandits.moves import Moves
-from corrbandits.policies import IndexPolicy, Policy, Wrapper, recommend
+from corrbandits.policies import IndexPolicy, Policy, Wrapper, placed, recommend
 
 A_POLICY = '[policies.mine] with rule = "UCL" and prior = "flat"'
 STRESS = ("prior", "policy", "kinds", "accuracy", "confidence", "length", "horizons", "survivors", *FAMILY)
@@ -77,7 +78,9 @@ def read(path: str | os.PathLike[str], *, family: bool = False) -> tuple[Experim
         priors = {name: prior_in(table, arms, environment) for name, table in top.tables("priors", A_PRIOR).items()}
         moves = _moves(top, arms) if "moves" in top.values else None
         known = {"horizon": horizon, "moves": moves}
-        players = {name: _player(table, priors, known) for name, table in top.tables("policies", A_POLICY).items()}
+        players = {
+            name: _player(table, priors, known, arms.places) for name, table in top.tables("policies", A_POLICY).items()
+        }
         teams = teams_in(top, players)
     return Experiment(environment, players, horizon, runs, seed, teams, moves), top, arms
 
@@ -101,12 +104,16 @@ def _run(table: Table) -> tuple[int, int, int]:
         return horizon, runs, checks.integer("seed", table.values.get("seed", 0), least=0)
 
 
-def _player(table: Table, priors: Mapping[str, Belief], known: Mapping[str, Any]) -> tuple[Policy, Belief]:
+def _player(
+    table: Table, priors: Mapping[str, Belief], known: Mapping[str, Any], where: Array | None
+) -> tuple[Policy, Belief]:
+    """Return a rule and its belief; where arms lie is said to a rule that minds ways if the belief does not know."""
     if table.values.keys() <= {"prior"}:
         belief = table.choice("prior", priors)
         return recommend(belief, known["horizon"]).policy, belief
     policy, belief = rule_in(table, ("prior",), **known), table.choice("prior", priors)
     with table.blame("rule"):
+        policy = placed(policy, where) if belief.coordinates is None and where is not None else policy
         _try(policy, belief, known["horizon"])
     return policy, belief
 

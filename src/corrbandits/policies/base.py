@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,13 @@ class Policy(ABC):
         (1,)
         """
         return (self.choose(belief, t, rng=rng, allowed=allowed, last=last),)
+
+    def renumbered(self, order: Integers) -> Self:
+        """Return the rule for the same arms in another order, arm i being arm order[i] of before: itself, by default.
+
+        A rule that knows arms by their numbers, such as one on a graph, is another.
+        """
+        return self
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
         """Return which arms must be tried before the rule proper begins, the one of largest variance first."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Integers
-from corrbandits._core.graphs import edges_of, shortest_ways
+from corrbandits._core.graphs import edges_of, refuse_parts, renumbered, shortest_ways
 from corrbandits.belief import Belief
 from corrbandits.policies.base import Arms, allowed_arms
 from corrbandits.policies.blocks import InBlocks
@@ -41,6 +41,16 @@ class OnGraph(InBlocks):
     def __post_init__(self) -> None:
         super().__post_init__()
         checks.set_field(self, "graph", edges_of(self.graph))
+        refuse_parts(self.graph)
+
+    def renumbered(self, order: Integers) -> Self:
+        """Return the rule on the graph of arms in another order.
+
+        >>> from corrbandits import UCL
+        >>> OnGraph(UCL(), graph=[(0, 1), (1, 2)]).renumbered(np.array([1, 2, 0])).graph
+        ((0, 1, 1.0), (0, 2, 1.0))
+        """
+        return replace(self, rule=self.rule.renumbered(order), graph=renumbered(self.graph, order))
 
     def plan(
         self,

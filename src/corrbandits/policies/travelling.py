@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Self, final
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class Travelling(IndexWrapper):
             raise TypeError(f"Travelling needs what moves cost, such as Moves(per_move=2.0), got {self.moves!r:.60}.")
         if self.horizon is not None:
             checks.set_field(self, "horizon", checks.integer("horizon", self.horizon, least=1))
+
+    def renumbered(self, order: Integers) -> Self:
+        """Return the rule whose moves are between arms in another order."""
+        return replace(self, rule=self.rule.renumbered(order), moves=self.moves.renumbered(order))
 
     def choose(
         self,

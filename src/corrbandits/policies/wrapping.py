@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,10 @@ class Wrapper(Policy):
     def ordered(self) -> bool:
         """Whether the rule within minds the order of the arms allowed."""
         return self.rule.ordered
+
+    def renumbered(self, order: Integers) -> Self:
+        """Return the rule around that within for arms in another order."""
+        return replace(self, rule=self.rule.renumbered(order))
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
         """Return which arms the rule within tries first."""

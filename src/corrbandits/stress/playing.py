@@ -113,7 +113,7 @@ class Plan:
         if name == VAGUE:
             belief = self.prior.reordered(order).told_nothing()
             return recommend(belief, self.horizon).policy, belief
-        policy, noise = self.policy, self.prior.noise_variance[order]
+        policy, noise = self.policy.renumbered(order), self.prior.noise_variance[order]
         if isinstance(policy, CorrelatedUCL):
             policy = UCL(K=policy.K, a=policy.a)
         if name == UNINFORMATIVE:
@@ -154,8 +154,8 @@ class Plan:
             if name in REFERENCES:
                 return self.reference(name, order)
             if name in self.fixed:
-                return self.fixed[name], prior(setting)
-            return self.policy, _survivor(name, given, setting, noise)
+                return self.fixed[name].renumbered(order), prior(setting)
+            return self.policy.renumbered(order), _survivor(name, given, setting, noise)
 
         return {f"{name} {k}": player(name, setting) for k, (name, setting) in enumerate(part.players)}
 

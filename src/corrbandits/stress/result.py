@@ -18,7 +18,7 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.netcdf import load_dataset
 from corrbandits._shell.outputs import write_file
 from corrbandits.environments import Environment, landscapes
-from corrbandits.policies import Policy
+from corrbandits.policies import Policy, placed
 from corrbandits.simulation.engines import Recorded
 from corrbandits.stress.findings import HELPS, Row, findings, verdict
 from corrbandits.stress.names import HELD, REFERENCES, SURVIVORS, truth_in_words
@@ -187,7 +187,7 @@ def run(
         )
     prior = assumed(surfaces[0], mean, kernel, coordinates, covariance, noise_variance, drift)
     plan = Plan(
-        policy=policy,
+        policy=policy if (where := _places(surfaces[0], prior)) is None else placed(policy, where),
         surfaces=surfaces,
         prior=prior,
         accuracy=varied(kinds, accuracy, spread_of(surfaces, horizon), drifts=prior.drifts),
@@ -201,6 +201,11 @@ def run(
     )
     plan.refuse_what_cannot_be_played()
     return StressTest(_dataset(plan, played(plan, checkpoint, threads, progress)))
+
+
+def _places(surface: Environment, prior: Assumed) -> Array | None:
+    """Return where arms lie, so that a rule minds ways among those it is compared with on independent arms, too."""
+    return prior.coordinates if surface.coordinates is None else surface.coordinates
 
 
 def _dataset(plan: Plan, kept: Recorded) -> xr.Dataset:

@@ -10,6 +10,7 @@ from typing import Any
 
 from corrbandits._core import checks
 from corrbandits._shell.numbers import exact
+from corrbandits.policies import OnGraph, Policy, Travelling, Wrapper
 from corrbandits.study.arms import Arms
 from corrbandits.study.codec import Data
 from corrbandits.study.extend import extended, placed
@@ -130,11 +131,24 @@ def extending(ledger: Ledger, new: Arms, more: Mapping[str, Any], key: str) -> l
     """Return the event of more arms, and of what the prior is to know of them; none if they came with this key."""
     if key in ledger.extensions:
         return []
+    _refuse_own_ways(ledger.settings.policy)
     given = more if new.coordinates is None else {"coordinates": new.coordinates, **more}
     prior = {name: checks.numbers(name, value).tolist() for name, value in given.items()}
     arms = placed(new, extended(ledger.prior, prior, ledger.arms.count + new.count))
     ledger.arms.plus(arms)  # refuses what does not fit
     return [{"event": "extended", "arms": arms.data(), "prior": prior, "key": key}]
+
+
+def _refuse_own_ways(policy: Policy) -> None:
+    """Refuse more arms where the rule has a graph, or places, of those there are: it could never choose again."""
+    while isinstance(policy, Wrapper):
+        moves = policy.moves if isinstance(policy, Travelling) else None
+        if isinstance(policy, OnGraph) or (moves and (moves.graph is not None or moves.coordinates is not None)):
+            raise ValueError(
+                "a study whose rule has roads or places of its own cannot take more arms, which would not lie on them: "
+                f"{policy!r:.100}. Begin another with all arms and roads, and observe the rewards there."
+            )
+        policy = policy.rule
 
 
 def expiring(ledger: Ledger, now: float) -> list[Data]:

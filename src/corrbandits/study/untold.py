@@ -59,7 +59,8 @@ def minding(policy: Policy, moves: Moves, arms: Arms, rounds: int | None = None)
             f"what moves cost is weighed against the index of a rule, but {type(policy).__name__} {has}. Take one such "
             "as Gittins or UCL, or leave the cost of moves out; in a copy, say that they cost 0."
         )
-    on_globe = "latitude" in arms.axes and moves.distance == "euclidean"
+    elsewhere = moves.graph is not None or moves.coordinates is not None
+    on_globe = "latitude" in arms.axes and moves.distance == "euclidean" and not elsewhere
     paid = replace(moves, distance="great_circle") if on_globe else moves
     paid.row(0, arms.count, arms.coordinates)  # refuses what does not fit
     return Travelling(policy, paid, rounds if (own := getattr(policy, "horizon", None)) is None else own)
@@ -100,6 +101,7 @@ def way_in_words(policy: Policy) -> list[str]:
     if not isinstance(policy, Travelling) or policy.moves.free:
         return []
     moves, unit = policy.moves, "km" if policy.moves.distance == "great_circle" else "unit of distance"
+    unit = unit if moves.graph is None else "unit of distance along the roads"
     costs = [(moves.per_move, "move"), (moves.per_distance, unit)]
     said = ", and ".join(f"{number(cost, 6)} for each {what}" for cost, what in costs if cost)
     return [f"What it costs to go to an arm is weighed against what it may bring: {said}."]

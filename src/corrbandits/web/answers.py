@@ -100,20 +100,21 @@ def columns_of(arms: Arms) -> dict[str, Any]:
     return columns | {key: list(values) for key, values in arms.attributes.items()}
 
 
-def costs_of(moves: Moves) -> dict[str, float]:
-    """Return what moves cost, as it is sent; refuse places of their own: arms lie where their columns say.
+def costs_of(moves: Moves) -> dict[str, Any]:
+    """Return what moves cost, as it is sent; refuse places of their own: arms lie where their columns say, or on roads.
 
     >>> costs_of(Moves(per_move=3.0, per_distance=0.1))
     {'per_move': 3.0, 'per_distance': 0.1}
     """
     if not isinstance(moves, Moves):
         raise TypeError(f"moves must say what they cost, such as Moves(per_move=2.0), got {moves!r:.60}.")
-    if moves.coordinates is not None or moves.graph is not None or moves.distance != "euclidean":
+    if moves.coordinates is not None or moves.distance != "euclidean":
         raise ValueError(
-            f"moves on a server are between arms where their columns say, got {moves!r:.60}. Give per_move and "
-            "per_distance alone, or create the study in its database."
+            f"moves on a server are between arms where their columns say, got {moves!r:.60}. Give per_move, "
+            "per_distance and perhaps a graph, or create the study in its database."
         )
-    return {"per_move": moves.per_move, "per_distance": moves.per_distance}
+    roads = {} if moves.graph is None else {"graph": moves.graph}
+    return {"per_move": moves.per_move, "per_distance": moves.per_distance, **roads}
 
 
 def trial_of(data: Data) -> Trial:

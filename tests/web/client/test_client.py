@@ -67,9 +67,10 @@ def test_when_rewards_were_measured_goes_over_the_line(line, tmp_path):
         assert np.isfinite(client.belief.deviation).all()
 
 
-def test_what_moves_cost_goes_over_the_line(line, tmp_path):
+@pytest.mark.parametrize("roads", [None, [(k, k + 1, 0.5 + k % 3) for k in range(23)]], ids=["places", "roads"])
+def test_what_moves_cost_goes_over_the_line(line, tmp_path, roads):
     given = {"arms": ARMS, "rounds": 40, "seed": 3}
-    dear = cb.Moves(per_move=1.0, per_distance=2.0)
+    dear = cb.Moves(per_move=1.0, per_distance=2.0, graph=roads)
     with cb.Client.create(line.url, "far", **given, moves=dear) as client:
         with cb.Study.create(tmp_path / "other.db", "far", **given, moves=dear) as study:
             for start in (None, "D5", 3, "A1", None, "D0"):
@@ -81,7 +82,7 @@ def test_what_moves_cost_goes_over_the_line(line, tmp_path):
                 assert kept.settings.policy == study.settings.policy
         for wrong, error in (
             (cb.Moves(per_distance=1.0, coordinates=range(24)), "between arms where their columns say"),
-            (cb.Moves(per_move=1.0, distance="cityblock"), "Give per_move and per_distance alone"),
+            (cb.Moves(per_move=1.0, distance="cityblock"), "Give per_move, per_distance and perhaps a graph"),
         ):
             with pytest.raises(ValueError, match=error):
                 cb.Client.create(line.url, "other", **given, moves=wrong)

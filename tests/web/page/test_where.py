@@ -64,9 +64,21 @@ def test_another_place_is_said_with_the_keyboard(visit, server):
     expect(here).to_contain_text("We are at A1")
 
 
-@pytest.mark.parametrize("make", ["study", "scattered", "cityblock"])
+# to the far corner the path along all sites is shorter than the road that leads there at once
+ROADS = [(k, k + 1, 1.0 + 0.1 * k) for k in range(23)] + [(0, 23, 500.0), (2, 9, 3.5)]
+GIVEN = {
+    "cityblock": Moves(per_move=0.5, per_distance=0.01, distance="cityblock"),
+    "scattered": Moves(0.5, 3.0),
+    "graph": Moves(per_move=0.5, per_distance=0.2, graph=ROADS),
+    "elsewhere": Moves(
+        per_distance=2.0, coordinates=[(54 + k**2 / 1000, 10 - k / 77) for k in range(24)], distance="great_circle"
+    ),
+}
+
+
+@pytest.mark.parametrize("make", ["study", *GIVEN])
 def test_what_the_way_costs_is_what_the_rule_weighs(visit, server, make):
-    moves = {"cityblock": Moves(per_move=0.5, per_distance=0.01, distance="cityblock"), "scattered": Moves(0.5, 3.0)}
+    moves = GIVEN
     if make == "scattered":
         server.scattered("meadow", rewards=5, moves=moves[make])
     else:

@@ -131,10 +131,27 @@ def test_where_they_are_decides_where_to_go(line):
         assert line.post(f"{study}/ask", {"n": 1, "from": arm}).data["trials"][0]["arm"] == k
     assert line.get(f"{study}/belief?from=24").status == 404
     assert "start is not known here" in line.post(f"{study}/ask", {"start": "A0"}).data["detail"]
-    for wrong in ({"per_move": -1}, {"per_move": "3"}, {"per_mile": 3}, 5):
+    roads = [{"per_distance": 1.0, "graph": road} for road in ([], [[0, 1]], [[0, 1, 0]], [[0, "A1", 1.0]], "ring")]
+    for wrong in ({"per_move": -1}, {"per_move": "3"}, {"per_mile": 3}, 5, *roads):
         assert line.post("/api/v1/studies", {"name": "x", "arms": ARMS, "moves": wrong}).status == 422
     nowhere = {"name": "x", "arms": {"name": ["a", "b"]}, "moves": {"per_distance": 1.0}}
     assert "arms that lie nowhere" in line.post("/api/v1/studies", nowhere).data["detail"]
+
+
+def test_on_roads_the_way_along_them_is_weighed(line):
+    ring = [[k, (k + 1) % 24, 1.0] for k in range(24)]
+    given = {"moves": {"per_distance": 100.0, "graph": ring}, "told": {"mean": 0.0, "sd": 1.0, "noise_sd": 1.0}}
+    study = line.create(**given)
+    assert line.get(study).data["moves"]["own_places"]
+    ways = line.get(f"{study}/arms").data["ways"]
+    assert [ways[0][k] for k in (1, 12, 23)] == [1.0, 12.0, 1.0]
+    trials = line.post(f"{study}/ask", {"n": 24, "from": 0}).data["trials"]
+    steps = np.abs(np.diff([0, *(trial["arm"] for trial in trials)]))
+    assert (np.minimum(steps, 24 - steps) <= 1).sum() > 12
+    cut = given | {"moves": {"per_distance": 1.0, "graph": ring[:3] + ring[5:9]}}
+    answer = line.post("/api/v1/studies", {"name": "cut", "arms": ARMS, **cut})
+    assert answer.status == 400
+    assert "must lead from every arm to every other, but not from arm 0 to arm 4" in answer.data["detail"]
 
 
 def test_a_new_study_says_that_the_way_is_weighed(line):

@@ -48,5 +48,9 @@ Drift = Annotated[
 ]
 MoveCost = Annotated[str | None, typer.Option(help="What a move to another arm costs, in rewards.", metavar="NUMBER")]
 MoveCostPer = Annotated[str | None, typer.Option(help="What it costs per unit of distance, or km.", metavar="NUMBER")]
+Roads = Annotated[
+    Path | None,
+    typer.Option(help="Distances are along these: a CSV with columns from, to and length.", metavar="FILE"),
+]
 Source = Annotated[Path | None, typer.Option("--from", help="Many rewards, from a CSV file.", metavar="FILE")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if there is one.")]

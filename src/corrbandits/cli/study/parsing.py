@@ -140,6 +140,8 @@ def days(what: str, text: str | None) -> bool | float | tuple[float, float] | No
     if text.strip().lower() == "none":
         return False
     low, dots, high = text.partition("..")
+    if dots and not (low.strip() and high.strip()):
+        raise ValueError(f"the range of {what} must have two ends, such as 10d..60d, got {text!r:.60}.")
     _refuse_bare(what, text, [low, high] if dots else [low])
     ends = [seconds(part, what, "30d, 10d..60d or unknown") / UNITS["d"] for part in ([low, high] if dots else [low])]
     if dots and not ends[0] < ends[1]:
@@ -173,6 +175,15 @@ def moves_said(per_move: str | None, per_distance: str | None, before: Policy | 
     }
     said = {name: value for name, value in given.items() if value is not None}
     return replace(before.moves if isinstance(before, Travelling) else Moves(), **said) if said else None
+
+
+def along(roads: Path, moves: Moves | None, names: Sequence[str]) -> Moves:
+    """Return what moves cost along the roads of a CSV file between arms of these names."""
+    from corrbandits.study import setup
+
+    if moves is None or not moves.per_distance:
+        raise ValueError("--roads says how long ways are, got no cost of length. Add --move-cost-per, or leave it out.")
+    return replace(moves, graph=setup.read_roads(roads, names))
 
 
 def parameters(texts: Sequence[str]) -> dict[str, float | bool]:

@@ -21,10 +21,12 @@ from corrbandits.cli.study.options import (
     Name,
     Parameters,
     Rewards,
+    Roads,
     Sd,
     Sheet,
 )
 from corrbandits.cli.study.parsing import (
+    along,
     database,
     days,
     moves_said,
@@ -74,6 +76,7 @@ def create(
     parameters: Parameters = None,
     move_cost: MoveCost = None,
     move_cost_per: MoveCostPer = None,
+    roads: Roads = None,
     goal: Annotated[Goal, typer.Option(help="Whether rewards should be large or small.")] = Goal.max,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all randomness.")] = 0,
     once: Annotated[bool, typer.Option("--once", help="No arm may be tried twice.")] = False,
@@ -135,6 +138,8 @@ def create(
                 drift=days("--drift", drift),
             )
     moves = moves_said(move_cost, move_cost_per)
+    if roads is not None:
+        moves = along(roads, moves, sheet.arms["name"])
     with Study.create(
         database(db, create=True),
         name,

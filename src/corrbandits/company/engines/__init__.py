@@ -13,7 +13,8 @@ ENGINES: dict[str, TeamEngine] = {engine.name: engine for engine in (TeamCompile
 
 def engine_for(runs: TeamRuns, name: str = "auto") -> TeamEngine:
     """Return the engine of that name, or the first that can play these runs; refuse one that cannot."""
-    return chosen(ENGINES, runs, name)
+    paying = {one: engine for one, engine in ENGINES.items() if name != "auto" or engine.pays(runs)}
+    return chosen(paying, runs, name)
 
 
 __all__ = ["ENGINES", "TeamEngine", "TeamRuns", "engine_for"]

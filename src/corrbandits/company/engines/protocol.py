@@ -133,6 +133,10 @@ class TeamEngine(ABC):
     def refuses(self, runs: TeamRuns) -> str:
         """Return why it cannot play these runs, as the rest of a sentence after "because", or "" if it can."""
 
+    def pays(self, runs: TeamRuns) -> bool:
+        """Return whether engine="auto" may take it for these runs, if it can play them; by default it may."""
+        return True
+
     @abstractmethod
     def begin(self, runs: TeamRuns, drawn: Streams) -> TeamRun:
         """Return one of the runs before its first decision."""

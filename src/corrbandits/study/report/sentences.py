@@ -16,6 +16,7 @@ from corrbandits.belief.base import span
 from corrbandits.belief.contradiction import Contradiction
 from corrbandits.belief.vague.learnt import Interval
 from corrbandits.policies import Gittins, HorizonUCL, Policy
+from corrbandits.study.measured import moment_in_words
 from corrbandits.study.report.inference import NoiseCheck
 from corrbandits.study.report.surprises import Surprise
 
@@ -202,8 +203,25 @@ def amend_in_words(found: Surprise, study: str, where: str = "") -> str:
         said = f"trial {found.trial}{where}"
     else:
         said = f"trial {found.trial}{where}, {number(found.reward, 6)}"
-    name = f"-- {shlex.quote(study)}" if study.startswith("-") else shlex.quote(study)
+    name = _in_shell(study)
     return f"Perhaps it was mistyped in {said}. If it is wrong: corrbandits study amend {name} {found.trial} REWARD"
+
+
+def future_in_words(trial: int, measured: float, study: str) -> str:
+    """Return that a reward was measured in the future, what that does, and how to put it right.
+
+    >>> future_in_words(7, 1e11, "moor").split(": ")[-1]
+    'corrbandits study retract moor 7'
+    """
+    return (
+        f"Trial {trial} is said to be measured on {moment_in_words(measured, now=0.0)}, which is to come: a clock was "
+        "wrong. Beside it all other rewards count as old. Take it back, and observe it anew: corrbandits study retract "
+        f"{_in_shell(study)} {trial}"
+    )
+
+
+def _in_shell(study: str) -> str:
+    return f"-- {shlex.quote(study)}" if study.startswith("-") else shlex.quote(study)
 
 
 def time_in_words(seconds: float) -> str:

@@ -7,11 +7,14 @@ import numpy as np
 from corrbandits._core.tally import Tally
 from corrbandits.belief.contradiction import Contradiction, contradictions
 from corrbandits.study.ledger import Ledger
+from corrbandits.study.measured import AHEAD
 from corrbandits.study.relation import absurd_length
+from corrbandits.study.replica import now
 from corrbandits.study.report import inference
 from corrbandits.study.report.sentences import (
     amend_in_words,
     contradictions_in_words,
+    future_in_words,
     noise_in_words,
     surprise_in_words,
 )
@@ -57,4 +60,13 @@ def doubts(ledger: Ledger, name: str) -> tuple[str, ...]:
         found = [one for one in found if one.name != "noise_sd"]
     if found:
         said.append(contradictions_in_words(found, name))
-    return tuple(said)
+    return (*said, *of_the_future(ledger, name))
+
+
+def of_the_future(ledger: Ledger, name: str) -> tuple[str, ...]:
+    """Return in words which reward was measured in the future, if that makes all others old: a clock was wrong."""
+    trials = ledger.measured_trials() if ledger.recipe.in_real_time else []
+    last = ledger.trials[trials[-1] - 1].when if trials else None
+    if last is None or last <= now() + AHEAD:
+        return ()
+    return (future_in_words(trials[-1], last, name),)

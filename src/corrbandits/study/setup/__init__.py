@@ -8,6 +8,7 @@ argument here, in backticks: `noise_sd`. Whoever asks the reader for it says ins
 from corrbandits.study.setup.changing import changed
 from corrbandits.study.setup.planning import Plan, more_arms, plan, plan_of_zeros_and_ones
 from corrbandits.study.setup.rewards import Rewards, read_history, read_rewards
+from corrbandits.study.setup.roads import read_roads
 from corrbandits.study.setup.rules import kernel_called, policy_called, with_rounds
 from corrbandits.study.setup.sheet import PRIOR, Sheet, read_sheet
 
@@ -24,6 +25,7 @@ __all__ = [
     "policy_called",
     "read_history",
     "read_rewards",
+    "read_roads",
     "read_sheet",
     "with_rounds",
 ]

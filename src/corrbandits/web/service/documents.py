@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from dataclasses import replace
 from typing import Any
 
 from corrbandits.belief import Vague
@@ -19,6 +20,9 @@ Data = dict[str, Any]
 MOST_LAST = 5
 MOST_JUDGED = 2_000
 """With more arms, surprises and contradictions are looked for only where they are asked for."""
+
+MOST_WAYS = 300
+"""Between more arms than this the lengths of ways are not sent: what they cost is then not said."""
 
 
 def listed(snapshot: Snapshot) -> Data:
@@ -164,7 +168,23 @@ def arms(snapshot: Snapshot, offset: int, limit: int) -> Data:
         "names": [known.name(k) for k in range(known.count)[some]],
         "coordinates": None if where is None else [column.tolist() for column in where.T],
         "attributes": {name: list(values[some]) for name, values in known.attributes.items()},
+        "ways": ways(snapshot.settings.policy, known.count) if offset == 0 else None,
     }
+
+
+def ways(policy: Policy, arms: int) -> list[list[float]] | None:
+    """Return how far it is between arms as a rule has it; None if it goes by where they lie, or if they are many.
+
+    >>> from corrbandits import Gittins, Moves
+    >>> ways(Travelling(Gittins(40), Moves(per_distance=2.0, graph=[(0, 1), (1, 2, 3.5)]), horizon=40), arms=3)
+    [[0.0, 1.0, 4.5], [1.0, 0.0, 3.5], [4.5, 3.5, 0.0]]
+    """
+    if not isinstance(policy, Travelling) or arms > MOST_WAYS:
+        return None
+    if policy.moves.graph is None and policy.moves.coordinates is None:
+        return None
+    lengths = replace(policy.moves, per_move=0.0, per_distance=1.0).table(arms)
+    return [[float(f"{length:.5g}") for length in row] for row in lengths.tolist()]
 
 
 def explanation(snapshot: Snapshot, found: Explanation) -> Data:

@@ -155,6 +155,7 @@ class ArmsShape(BaseModel):
     names: list[str]
     coordinates: list[list[float]] | None
     attributes: dict[str, list[Any]]
+    ways: Annotated[list[list[float]] | None, Field(description="how far arms are apart, if not by where they lie")]
 
 
 class Me(BaseModel):

@@ -107,11 +107,23 @@ class Told(Taken):
     )
 
 
+Road = tuple[
+    Annotated[Whole, Field(ge=0, le=10_000_000)],
+    Annotated[Whole, Field(ge=0, le=10_000_000)],
+    Annotated[Number, Field(gt=0)],
+]
+"""Two arms, by their numbers, and how long the way between them is."""
+
+
 class Going(Taken):
     """What it costs to go from arm to arm, in rewards: each move, and each unit of distance, or km on the globe."""
 
     per_move: Annotated[Number, Field(ge=0)] = 0.0
     per_distance: Annotated[Number, Field(ge=0)] = 0.0
+    graph: (
+        Annotated[list[Road], Field(min_length=1, max_length=100_000, description="roads between arms: [0, 1, 2.5]")]
+        | None
+    ) = None
 
 
 class Creating(Taken):

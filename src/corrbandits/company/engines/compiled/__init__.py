@@ -7,9 +7,10 @@
     hears        (C, M)      whose rewards each belief sees
     counts, sums (M, N)      what each player estimates, in consensus (`sharing`)
 
-    engine       `TeamCompiled` plays teams of limit rules and of UCB1; for each block of steps it calls one loop
+    engine       `TeamCompiled` says which teams it plays; for each block of steps it calls one loop
     single       players who neither hear nor meet each other: single runs, of any rule that is compiled
     loops        players who see rewards: heard_apart, heard_averages, heard_joint
+    around       players who see rewards, of any other rule, and of rules around a rule
     estimates    players who average estimates: estimated_apart, estimated_averages, estimated_joint
     table        what players choose from and are paid: parts of the loops
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +14,7 @@ from corrbandits.company.assignment import sent_by_choosing
 from corrbandits.company.collisions import COLLISIONS
 from corrbandits.company.engines.compiled.single import SingleRuns, strangers, why_not_alone
 from corrbandits.company.engines.protocol import Streams, TeamEngine, TeamRun, TeamRuns
+from corrbandits.company.graphs import averaging
 from corrbandits.company.sharing import circles, hearing
 from corrbandits.company.team import Team
 from corrbandits.environments import BernoulliBandit
@@ -24,10 +25,13 @@ from corrbandits.simulation.engines.compiled.refusing import FINEST
 NUMBERS = 20_000_000
 """A block of steps goes through about as many numbers."""
 
+LEAST_DECISIONS = 10_000
+"""From so many in a run on, of which there mostly are dozens, to compile a loop for one rule pays: it takes seconds."""
+
 
 @final
 class TeamCompiled(TeamEngine):
-    """Plays teams of limit rules, or of UCB1, on `Independent` or `Correlated` beliefs, and strangers of any rule."""
+    """Plays teams on `Independent` or `Correlated` beliefs, and strangers on any that a single player has."""
 
     name = "compiled"
 
@@ -37,7 +41,11 @@ class TeamCompiled(TeamEngine):
         alone = next(filter(None, (why_not_alone(runs, *pair) for pair in pairs)), "")
         if alone or strangers(team):
             return alone
-        return _other_problem(runs, pairs) or _other_rules(team)
+        return _other_problem(runs, pairs) or (_other_rules(team) and _other_values(team, pairs))
+
+    def pays(self, runs: TeamRuns) -> bool:
+        """Return whether a run is so long that to compile the loop of one rule takes less time than Python would."""
+        return strangers(runs.team) or not _other_rules(runs.team) or len(runs.team) * runs.horizon >= LEAST_DECISIONS
 
     def begin(self, runs: TeamRuns, drawn: Streams) -> TeamRun:
         """Return a run on private copies of the beliefs' arrays."""
@@ -55,10 +63,9 @@ class CompiledRun(TeamRun):
         self._always = _table(runs, self._policies)
         self.initialisation = np.zeros(len(team), dtype=np.int64)
         estimated, joint = team.sharing == "consensus", isinstance(team.players[0][1], Correlated)
-        self._loop, self._watched = (_estimated if estimated else _heard)(team)
-        beliefs = len(team) if estimated else len(circles(team)[1])
+        self._loop, self._watched = _loop_of(team, drawn)
         each = team.arms ** (3 if estimated and joint else 2 if joint else 1)
-        self.block = NUMBERS // (beliefs * each + len(team) ** 2) + 1
+        self.block = NUMBERS // (len(circles(team)[1]) * each + len(team) ** 2) + 1
 
     def advance(self, noise: Array, arms: Integers, paid: Array, sent: Integers) -> None:
         """Make as many steps as there is noise, without Python in between."""
@@ -123,6 +130,21 @@ def _other_rules(team: Team) -> str:
     return ""
 
 
+def _other_values(team: Team, pairs: list[tuple[Policy, Belief]]) -> str:
+    """Return why no loop gives the values of a single player's rule to arms for all of them, or ""."""
+    from corrbandits.simulation.engines.compiled.around_state import innermost
+
+    if len(pairs) > 1:
+        return "its players have different rules or priors, and the rules are not all UCB1 nor all limits such as UCL"
+    if team.sharing == "consensus":
+        return "its players average estimates, and the rule is not UCB1 nor a limit such as UCL"
+    if team.assignment != "own":
+        return f"its arms are assigned in the way {team.assignment!r}, and the rule is not UCB1 nor a limit such as UCL"
+    if _factored(innermost(pairs[0][0])) and isinstance(pairs[0][1], Correlated):
+        return "the factor of the printed index is compiled for teams without a rule around it"
+    return ""
+
+
 def _too_fine(runs: TeamRuns, belief: Belief) -> bool:
     """Return whether S0 - V'V could be left with too few digits of a variance."""
     if not isinstance(belief, Correlated):
@@ -167,10 +189,27 @@ def _table(runs: TeamRuns, policies: list[Policy]) -> dict[str, Any]:
 
 def _twins(team: Team) -> Integers:
     """Return for each player an earlier one that has the same rule and belief, and so takes the same arm, or -1."""
-    if team.sharing == "consensus" or team.assignment != "own":
+    from corrbandits.simulation.engines.compiled.around_state import draws
+
+    if team.assignment != "own" or any(draws(policy) for policy, _ in team.players):
         return np.full(len(team), -1)
-    pairs = [(circle, policy) for circle, (policy, _) in zip(circles(team)[0], team.players, strict=True)]
-    return np.array([pairs.index(pair) if pairs.index(pair) < number else -1 for number, pair in enumerate(pairs)])
+    return _earlier(list(zip(circles(team)[0], (policy for policy, _ in team.players), strict=True)))
+
+
+def _earlier(things: Sequence[Hashable]) -> Integers:
+    """Return for each thing the place of the first that equals it, or -1 where that is its own."""
+    places = map(things.index, things)
+    return np.array([place if place < number else -1 for number, place in enumerate(places)])
+
+
+def _loop_of(team: Team, drawn: Streams) -> tuple[Loop, list[Array]]:
+    """Return the loop that plays a team, and the arrays that must stay finite."""
+    if not _other_rules(team):
+        return _estimated(team) if team.sharing == "consensus" else _heard(team)
+    from corrbandits.company.engines.compiled.around import Around
+
+    loop = Around(team, drawn.choices)
+    return loop, loop.watched
 
 
 def _heard(team: Team) -> tuple[Loop, list[Array]]:
@@ -217,14 +256,20 @@ def _averages(priors: Sequence[Belief], counts: Array, sums: Array) -> Any:
     return Apart(np.divide(sums, counts, out=prior_means, where=counts > 0), np.where(unknown, np.inf, 0.0), weights)
 
 
+def _neighbourhoods(team: Team) -> tuple[Any, Integers, Array, Array]:
+    """Return who is near whom, who has the same near, and M P by rows: a weight for all near, and what is left."""
+    weights, near = averaging(team.links, team.kappa), (team.links > 0) | np.eye(len(team), dtype=np.bool_)
+    step = np.where(team.links > 0, weights, 0.0).max(axis=1)
+    return near, _earlier([row.tobytes() for row in near]), step, weights.diagonal() - step
+
+
 def _estimated(team: Team) -> tuple[Loop, list[Array]]:
     """Return the loop of players who average estimates, and the arrays that must stay finite."""
     from corrbandits.company.engines.compiled import estimates
-    from corrbandits.company.graphs import averaging
 
     priors, shape, n = [prior for _, prior in team.players], (len(team), team.arms), team.arms
     known = [np.array([getattr(prior, name) for prior in priors]) for name in ("mean", "variance", "noise_variance")]
-    arrays = [*np.zeros((4, *shape)), averaging(team.links, team.kappa).copy(), *known, *np.zeros((3, n))]
+    arrays: list[Any] = [*np.zeros((4, *shape)), *_neighbourhoods(team), *known, *np.zeros((3, n))]
     e = estimates.Estimates(*arrays)
     policy = team.players[0][0]
     if not isinstance(priors[0], Correlated):

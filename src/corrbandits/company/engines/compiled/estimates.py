@@ -9,6 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.tally import HARDLY
@@ -19,10 +20,10 @@ from corrbandits.company.engines.compiled.table import (
     free_limit,
     free_pending,
     pay,
+    settled,
     sit,
 )
 from corrbandits.simulation.engines.compiled.cache import distinct, part
-from corrbandits.simulation.engines.compiled.update import copy
 from corrbandits.simulation.engines.compiled.weighed import take_average, weigh_rows
 
 
@@ -31,9 +32,12 @@ class Estimates(NamedTuple):
 
     counts: Array  # (M, N)
     sums: Array  # (M, N)
-    old_counts: Array  # (M, N)
-    old_sums: Array  # (M, N)
-    weights: Array  # (M, M)
+    near_counts: Array  # (M, N) summed over a player and its neighbours
+    near_sums: Array  # (M, N)
+    near: npt.NDArray[np.bool_]  # (M, M) whether a player is another's neighbour, or the same
+    same: Integers  # (M,) an earlier player that has the same players near, or -1
+    step: Array  # (M,) the weight of each player near, itself too; M times that of P
+    rest: Array  # (M,) the weight of its own estimates beyond that
     means: Array  # (M, N) of the priors
     variances: Array  # (M, N) of the priors
     noise: Array  # (M, N)
@@ -59,6 +63,8 @@ def estimated_apart(
     for t in range(table.eps.shape[1]):
         clear(table)
         for p in range(e.counts.shape[0]):
+            if settled(table, p):
+                continue
             believe_apart(e, p, averages, doubts[t])
             k = free_pending(table, p, e.d)
             if k < 0 and averages:
@@ -78,6 +84,8 @@ def estimated_joint(
     for t in range(table.eps.shape[1]):
         clear(table)
         for p in range(e.counts.shape[0]):
+            if settled(table, p):
+                continue
             believe_joint(e, f, p, printed, doubts[t])
             k = free_pending(table, p, e.d)
             if k < 0:
@@ -137,30 +145,36 @@ def believe_joint(e: Estimates, f: Factors, p: int, printed: bool, doubt: float)
 @part
 def mix(e: Estimates, table: Table) -> None:
     """Take in what was seen, and average with neighbours (`sharing.Estimated.learn`)."""
-    players, n = e.counts.shape
+    players = e.counts.shape[0]
     for p in range(players):
         if not np.isnan(table.seen[p]):
             e.counts[p, table.taken[p]] += players
             e.sums[p, table.taken[p]] += players * table.seen[p]
     for p in range(players):
-        copy(e.counts[p], e.old_counts[p])
-        copy(e.sums[p], e.old_sums[p])
+        if e.same[p] < 0:
+            gather(e.near[p], e.counts, e.near_counts[p])
+            gather(e.near[p], e.sums, e.near_sums[p])
     for p in range(players):
-        counts, sums = e.counts[p], e.sums[p]
-        counts[:] = 0.0
-        sums[:] = 0.0
-        for q in range(players):
-            weight = e.weights[p, q]
-            if weight != 0.0:
-                add_row(counts, weight, e.old_counts[q])
-                add_row(sums, weight, e.old_sums[q])
-        for i in range(n):
-            counts[i] /= players
-            sums[i] /= players
+        near = p if e.same[p] < 0 else e.same[p]
+        step, rest = e.step[p], e.rest[p]
+        blend(e.counts[p], e.near_counts[near], step, rest, players)
+        blend(e.sums[p], e.near_sums[near], step, rest, players)
 
 
 @part
-def add_row(to: Array, weight: float, row: Array) -> None:
-    """Add a multiple of a row to another."""
-    for i in range(to.size):
-        to[i] += weight * row[i]
+def gather(near: npt.NDArray[np.bool_], rows: Array, total: Array) -> None:
+    """Write the sum of some of the rows."""
+    for i in range(total.size):
+        total[i] = 0.0
+    for q in range(near.size):
+        if near[q]:
+            row = rows[q]
+            for i in range(total.size):
+                total[i] += row[i]
+
+
+@part
+def blend(own: Array, near: Array, step: float, rest: float, players: int) -> None:
+    """Write a row of P times all estimates: step times those near, and what is left of its own."""
+    for i in range(own.size):
+        own[i] = (step * near[i] + rest * own[i]) / players

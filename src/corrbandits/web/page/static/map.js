@@ -9,8 +9,8 @@ import { around, counted, exact, number, percent, place, when, whole } from "./n
 import { across } from "./places.js";
 import { me, own } from "./person.js";
 import { begin, complain, filling } from "./shell.js";
-import { walked } from "./walk.js";
-import { leg, position, stand } from "./where.js";
+import { known } from "./sites.js";
+import { inOrder, leg, position, stand } from "./where.js";
 
 const LAYERS = {
   mean: ["Expected", "mean", "viridis", "expected"],
@@ -41,7 +41,7 @@ const values = () => (layer === "truth" ? truth : belief[LAYERS[layer][1]] ?? be
 /** Where the team is, and the way from there: along their own list, or to the site that would be next. */
 function going(next) {
   const from = step === null && now.moves ? position(now) : null;
-  const mine = walked(now.open.filter((trial) => !trial.by || trial.by === own()), from?.coordinates).map((trial) => trial.arm);
+  const mine = inOrder(now.open.filter((trial) => !trial.by || trial.by === own()), from, now).map((trial) => trial.arm);
   const on = mine.length || next === null ? mine : [next];
   return from ? { here: from.arm, trail: [from.arm, ...on.filter((k, i) => i || k !== from.arm)] } : {};
 }
@@ -227,8 +227,7 @@ async function load() {
 }
 
 async function start() {
-  [arms, now] = await Promise.all([columns(here("/arms")), get(here())]);
-  arms.coordinates &&= arms.coordinates[0].map((_, k) => arms.coordinates.map((column) => column[k]));
+  [arms, now] = await Promise.all([known(), get(here())]);
   const asked = new URLSearchParams(location.hash.slice(1));
   if (asked.get("layer") in LAYERS) layer = asked.get("layer");
   if (/^\d+$/.test(asked.get("arm") ?? "") && Number(asked.get("arm")) < arms.count) chosen = Number(asked.get("arm"));

@@ -7,8 +7,8 @@ let arms = null;
 /** The sites, {count, axes, names, coordinates}; null if they have not been looked up. */
 export const sites = () => arms;
 
-/** The sites, so many; looked up if they have not been, or if there are more by now. */
-export async function known(count) {
+/** The sites, so many; looked up if they have not been, if there are more by now, or if nobody knows how many. */
+export async function known(count = NaN) {
   if (arms?.count !== count) {
     const { coordinates: c, ...rest } = await columns(here("/arms"));
     arms = { ...rest, coordinates: c && c[0].map((_, k) => c.map((column) => column[k])) };

@@ -14,8 +14,7 @@ import { along } from "./route.js";
 import { begin, complain, filling } from "./shell.js";
 import { called, known, site, sites } from "./sites.js";
 import { absent, team } from "./team.js";
-import { walked } from "./walk.js";
-import { leg, position, stand } from "./where.js";
+import { inOrder, leg, position, stand } from "./where.js";
 import { note, reason, reasons } from "./why.js";
 
 let now = null; // the snapshot
@@ -27,7 +26,7 @@ let card = null; // the trial that is shown
 const waits = (kind, trial) => entries().some((one) => one.study === study && one.trial === trial && one.kind === kind && !one.refused);
 const open = () => [...now.open.filter((trial) => !["tell", "cancel"].some((kind) => waits(kind, trial.trial))), ...again().filter(({ arm }) => !now.open.some((one) => one.arm === arm))];
 const standpoint = () => position(now);
-const mine = () => walked(open().filter((trial) => !trial.by || trial.by === own()), standpoint()?.coordinates);
+const mine = () => inOrder(open().filter((trial) => !trial.by || trial.by === own()), standpoint(), now);
 const others = () => open().filter((trial) => trial.by && trial.by !== own());
 const may = () => person.role !== "read";
 
@@ -269,7 +268,7 @@ async function load() {
     throw error;
   }
   draw();
-  if (now.arms <= 10_000) known(now.arms).catch(() => {});
+  if (now.arms <= 10_000) known(now.arms).then(draw, () => {});
   reasons(mine());
 }
 

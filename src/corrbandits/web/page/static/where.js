@@ -2,7 +2,8 @@
 
 import { study } from "./api.js";
 import { distance, number } from "./numbers.js";
-import { apart } from "./walk.js";
+import { sites } from "./sites.js";
+import { apart, walked } from "./walk.js";
 
 const STORE = `where ${study}`;
 const DAY = 12 * 3600; // seconds for which a place is taken for today's
@@ -25,28 +26,25 @@ export function position({ last = [] }) {
   return newest && { arm: newest.arm, name: newest.name, coordinates: newest.coordinates };
 }
 
-/** How far it is as the rule has it, in km on the globe; null where that is not known here, as on a graph. */
-function far(from, to, { distance: kind, own_places: elsewhere }) {
-  if (elsewhere || !from.coordinates || !to.coordinates) return null;
-  if (kind === "great_circle") return apart(from.coordinates, to.coordinates) / 1000;
-  const gaps = Object.keys(from.coordinates).map((axis) => from.coordinates[axis] - to.coordinates[axis]);
-  return kind === "euclidean" ? Math.hypot(...gaps) : kind === "cityblock" ? gaps.reduce((sum, gap) => sum + Math.abs(gap), 0) : null;
-}
+/** Trials in an order to walk; along roads that is the order they were asked in. */
+export const inOrder = (trials, from, { moves }) => (moves?.own_places ? trials : walked(trials, from?.coordinates));
 
-/** What it costs to go from one site to another; null where nothing does, or where that is not known here. */
-export function cost(moves, from, to) {
-  if (!moves || !from) return null;
-  if (from.arm === to.arm) return 0;
-  if (!moves.per_distance) return moves.per_move;
-  const length = far(from, to, moves);
-  return length === null ? null : moves.per_move + moves.per_distance * length;
+/** How far it is as the rule has it, in km on the globe; null where that is not known here. */
+function far({ arm, coordinates: one }, to, { distance: kind, own_places }) {
+  if (own_places) return sites()?.ways?.[arm][to.arm] ?? null; // along the rule's own roads
+  const other = one && to.coordinates;
+  if (!other) return null;
+  if (kind === "great_circle") return apart(one, other) / 1000;
+  const gaps = Object.keys(one).map((axis) => one[axis] - other[axis]);
+  return kind === "euclidean" ? Math.hypot(...gaps) : kind === "cityblock" ? gaps.reduce((sum, gap) => sum + Math.abs(gap), 0) : null;
 }
 
 /** The way from one site to another in words: how far, and what it costs; "" where nothing is known of it. */
 export function leg({ moves, unit }, from, to) {
   if (!from || !moves) return "";
   if (from.arm === to.arm) return "You are there.";
-  const [length, paid] = [far(from, to, moves), cost(moves, from, to)];
-  const parts = [length === null ? null : distance(length, moves.distance === "great_circle"), paid === null ? null : `the way costs ${number(paid, 3)}${unit ? ` ${unit}` : ""}`];
-  return parts.some(Boolean) ? `From ${from.name}: ${parts.filter(Boolean).join(", ")}.` : "";
+  const length = far(from, to, moves);
+  const paid = length === null && moves.per_distance ? null : moves.per_move + moves.per_distance * length;
+  const parts = [length !== null && distance(length, moves.distance === "great_circle"), paid !== null && `the way costs ${number(paid, 3)}${unit ? ` ${unit}` : ""}`].filter(Boolean);
+  return parts.length ? `From ${from.name}: ${parts.join(", ")}.` : "";
 }

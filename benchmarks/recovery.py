@@ -2,12 +2,12 @@
 
     python -m benchmarks.recovery --data wu2018_exp2_2d.csv --folder kept [--out docs] [--quick]
 
-A population is fitted to the experiment on a grid, and people are drawn from it; for models found again, from laws as
-wide as the middle half of people are under each. Everybody who is made up plays eight rounds of 40 choices, half of
-them on rough surfaces (length 1), half on smooth ones (length 2). For the predictive check they play the surfaces that
-the people of the study met, as far as all of them together have seen these. What is done is kept in the folder, and the
-command goes on where it was stopped: some minutes of one processor for each part. With --out, the numbers go to
-recovery.json there, and docs/recovered.py writes page and pictures.
+A population is fitted to the experiment on a grid, and people are drawn from it, or made up in other ways beside (see
+`benchmarks.madeup`); for models found again, from laws as wide as the middle half of people are under each. They play
+eight rounds of 40 choices, half of them on rough surfaces (length 1), half on smooth ones (length 2). For the
+predictive check they play the surfaces that the people of the study met, as far as all of them together have seen
+these. What is done is kept in the folder, and the command goes on where it was stopped; the parts may be done side by
+side, with --only. With --out, the numbers go to recovery.json there, and docs/recovered.py writes page and pictures.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any, final
 import numpy as np
 
 import corrbandits as cb
+from benchmarks.madeup import HORIZON, law, parameters, short, surfaces
 from benchmarks.people import MODEL, MODELS, measured_people
 from benchmarks.report import DOCS
 from benchmarks.timing import tell
@@ -34,7 +35,7 @@ from corrbandits.choices.iteration import QUARTILES
 
 FUNCTION, GREEDY, TRACKER = "function learning", "no exploration", "mean tracker"
 CHECKED = {FUNCTION: MODEL, "with a preference for near arms": replace(MODEL, distance="free")}
-ROUNDS, HORIZON = 8, 40
+PARTS = ("parameters", "models", "power", "checks")
 LENGTHS = {0: 1.0, 1: 2.0}
 """Of the surfaces, rough and smooth."""
 
@@ -59,43 +60,31 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where what is done is kept")
     parser.add_argument("--out", type=Path, metavar="DIRECTORY", help="write recovery.json, page and pictures there")
     parser.add_argument("--quick", action="store_true", help="few people, to see that everything works")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=(), help="do these parts, and write nothing")
     asked = parser.parse_args()
-    data = measured(asked.data, asked.folder, QUICK if asked.quick else Sizes(), of=8 if asked.quick else None)
-    if asked.out:
+    sizes, of = (QUICK, 8) if asked.quick else (Sizes(), None)
+    data = measured(asked.data, asked.folder, sizes, of=of, only=asked.only)
+    if asked.out and not asked.only:
         place = asked.out / "recovery.json"
         place.write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
         subprocess.run([sys.executable, DOCS / "recovered.py", "--out", asked.out], check=True)
 
 
-def measured(path: Path, folder: Path, sizes: Sizes, of: int | None = None) -> dict[str, Any]:
-    """Return everything as plain data, from the first `of` people of a table; what is there is shown on the way."""
+def measured(path: Path, folder: Path, sizes: Sizes, of: int | None = None, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Return all parts or some as plain data, from the first `of` people of a table; what is there is shown."""
     people = measured_people(path)[:of]
     folder.mkdir(parents=True, exist_ok=True)
-    found = law(people, folder)
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "parameters": lambda: parameters(found, sizes, folder),
+        "parameters": lambda: parameters(people, sizes.people, folder),
         "models": lambda: models(people, sizes, folder),
-        "power": lambda: power(found, sizes, folder),
+        "power": lambda: power(law(people, MODEL, folder), sizes, folder),
         "checks": lambda: checks(people, path, sizes, folder),
     }
-    data: dict[str, Any] = {"law": written(found)}
-    for name, part in parts.items():
+    data: dict[str, Any] = {}
+    for name in only or parts:
         tell(name)
-        data[name] = part()
+        data[name] = parts[name]()
     return data
-
-
-def law(people: Sequence[Person], folder: Path) -> Population:
-    """Return the population of people who learn a function, from the folder if it is there."""
-    place = folder / f"law of {FUNCTION}, {len(people)} people.json"
-    if not place.exists():
-        tell("population")
-        found = choices.fit_population(people, MODEL, correlated=True)
-        print(found)
-        place.write_text(json.dumps(written(found)), encoding="utf-8")
-    kept = json.loads(place.read_text(encoding="utf-8"))
-    assumed = Population.of_law(MODEL, kept["mean"], kept["covariance"])
-    return replace(assumed, correlated=True, notes=tuple(kept["notes"]))
 
 
 def middle(people: Sequence[Person], model: choices.Model) -> Population:
@@ -104,20 +93,6 @@ def middle(people: Sequence[Person], model: choices.Model) -> Population:
     lines = [[choices.PARAMETERS[name].line(one.values[name]) for name in model.free] for one in fits]
     low, median, high = np.quantile(lines, [0.25, 0.5, 0.75], axis=0)
     return Population.of_law(model, median, np.diag(((high - low) / QUARTILES) ** 2))
-
-
-def written(found: Population) -> dict[str, Any]:
-    """Return a law as plain data."""
-    return {"mean": found.mean.tolist(), "covariance": found.covariance.tolist(), "notes": list(found.notes)}
-
-
-def parameters(found: Population, sizes: Sizes, folder: Path) -> dict[str, Any]:
-    """Return the parameters given to people, those found of each alone, and whose fit has a note."""
-    how: Any = {"people": sizes.people, "horizon": HORIZON, "seed": 1, "folder": folder}
-    alone = choices.recover(found, surfaces, pooled=False, **how)
-    print(alone)
-    noted = [bool(one.notes) for one in alone.fits.each] if isinstance(alone.fits, choices.Fits) else []
-    return {"names": alone.names, "noted": noted, "given": short(alone.given), "found": short(alone.found)}
 
 
 def models(people: Sequence[Person], sizes: Sizes, folder: Path) -> dict[str, Any]:
@@ -146,19 +121,6 @@ def checks(people: Sequence[Person], path: Path, sizes: Sizes, folder: Path) -> 
     first, other = ([one.bic for one in each] for each in fits.values())
     return {"trial": seen[FUNCTION]["trial"].values.tolist(), "curves": curves,
             "better": int(np.greater(first, other).sum()), "people": len(people)}  # fmt: skip
-
-
-def short(numbers: Any) -> Any:
-    """Return numbers with five digits."""
-    return np.vectorize(lambda x: float(f"{x:.5g}"))(numbers).tolist()
-
-
-def surfaces(person: int) -> list[cb.GaussianBandit]:
-    """Return the surfaces that a person explores: rough for every other one."""
-    where = cb.landscapes.grid(11, 11).astype(float)
-    kernel = 400 * cb.SquaredExponential(1.0 if person % 2 else 2.0)
-    seeds = range(1000 * person, 1000 * person + ROUNDS)
-    return [cb.landscapes.draw(kernel, where, mean=50.0, noise_variance=1.0, seed=seed) for seed in seeds]
 
 
 def met(path: Path) -> list[list[cb.GaussianBandit]]:

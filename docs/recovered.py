@@ -14,7 +14,6 @@ import xarray as xr
 
 from corrbandits._shell.numbers import number
 from corrbandits.choices import (
-    PARAMETERS,
     Confusion,
     Power,
     Recovery,
@@ -31,6 +30,21 @@ from explorers.pages import table, write  # noqa: E402 - found through the path 
 
 PAGE, DATA = "groups.md", "recovery.json"
 MARK = "recovered"
+POPULATION = "population"
+GROUPS = {
+    POPULATION: "drawn from the population",
+    "spread": "spread as real people are",
+    "own": "with the values of real people",
+    "either": "drawn from the population, exploration of either sign",
+}
+NAMED = {"prior_sd": "exploration"}
+"""An exploration above 0 is fitted as a prior deviation of 100 times that."""
+
+NAMES = ("length", "exploration", "temperature")
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+STUDY = {"on a line": (0.66, 0.30, 0.54), "on a grid, near arms preferred": (0.77, 0.59, 0.61)}
+"""Kendall's correlations of the study, as its script modelRecovery/modelRecovery.R writes them into its figures
+(github.com/charleywu/gridsearch, commit a6481695)."""
 
 
 def report(data):
@@ -38,8 +52,10 @@ def report(data):
     return "\n\n".join(
         [
             "### Parameters",
-            of_parameters(data),
+            of_parameters(data["parameters"]),
             "![What was given and found, and errors against each other](recovery.png)",
+            "How the population is spread, beside real people fitted alone:",
+            of_laws(data["parameters"]),
             "### Models",
             of_models(data["models"]),
             "![How often people of one model are taken for another](recovery-models.png)",
@@ -53,26 +69,42 @@ def report(data):
 
 
 def of_parameters(data):
-    """Return the law that people are drawn from, and how well it is found again."""
-    law, names = data["law"], data["parameters"]["names"]
-    spread = np.sqrt(np.diag(law["covariance"])).tolist()
-    medians = [PARAMETERS[name].value(z) for name, z in zip(names, law["mean"], strict=True)]
-    sure = ~np.array(data["parameters"]["noted"])
-    every = recovery(data)
-    ranks = [every, Recovery(every.names, every.given[sure], every.found[sure])]
-    rows = [
-        (name, number(middle, 3), number(wide, 2), *(f"{one.spearman[name]:.2f}" for one in ranks))
-        for name, middle, wide in zip(names, medians, spread, strict=True)
+    """Return how well parameters are found again: a row for each group of people, fitted alone and pooled."""
+    rows = []
+    for name, words in GROUPS.items():
+        group = data["groups"][name]
+        noted = f"{sum(group['noted'])} of {len(group['noted'])}"
+        rows.append((f"{words}; each alone", noted, *ranks(recovery(group, "alone"))))
+        if "pooled" in group:
+            rows.append((f"{words}; given the population", "", *ranks(recovery(group, "pooled"))))
+    rows += [
+        (f"the study's own, {words}", "", *(f"/ {value:.2f}" for value in found)) for words, found in STUDY.items()
     ]
-    heads = ("", "median", "spread on its line", f"ranks, all {sure.size}", f"ranks, the {sure.sum()} without a note")
-    return table(heads, rows)
+    return table(("people", "fits with a note", *NAMES), rows)
+
+
+def ranks(found):
+    """Return Spearman's and Kendall's correlations of length, exploration and temperature, as texts."""
+    each = {NAMED.get(name, name): name for name in found.names}
+    return [f"{found.spearman[each[name]]:.2f} / {found.kendall[each[name]]:.2f}" for name in NAMES]
+
+
+def of_laws(data):
+    """Return how people fitted alone are spread beside how the population is."""
+    rows = []
+    for k, parameter in enumerate(data["groups"][POPULATION]["names"]):
+        for name, words in (("real", "real people"), (POPULATION, "population")):
+            values = np.exp(data["quantiles"][name][k]) / (100.0 if parameter in NAMED else 1.0)
+            rows.append((f"{NAMED.get(parameter, parameter)}, {words}", *(number(value, 2) for value in values)))
+    return table(("", *(f"{share:.0%}" for share in QUANTILES)), rows)
 
 
 def of_models(data):
     """Return the confusion matrix as a table."""
     seen = confusion(data)
-    rows = [(name, *(f"{share:.2f}" for share in row)) for name, row in zip(seen.names, seen.matrix, strict=True)]
-    return table(("made up by; best description", *seen.names), rows)
+    shares = np.column_stack([seen.matrix, seen.ties])
+    rows = [(name, *(f"{share:.2f}" for share in row)) for name, row in zip(seen.names, shares, strict=True)]
+    return table(("made up by; best description", *seen.names, "as well by several"), rows)
 
 
 def of_power(data):
@@ -97,10 +129,9 @@ def of_checks(data):
     )
 
 
-def recovery(data):
-    """Return what was given and found."""
-    one = data["parameters"]
-    return Recovery(tuple(one["names"]), np.array(one["given"]), np.array(one["found"]))
+def recovery(group, way):
+    """Return what was given to the people of a group, and found one way."""
+    return Recovery(tuple(group["names"]), np.array(group["given"]), np.array(group[way]))
 
 
 def confusion(data):
@@ -118,7 +149,7 @@ def pictures(data):
         for curves in seen["curves"].values()
     )
     return {
-        "recovery.png": draw_recovery(recovery(data)),
+        "recovery.png": draw_recovery(recovery(data["parameters"]["groups"][POPULATION], "alone")),
         "recovery-models.png": draw_confusion(confusion(data["models"])),
         "recovery-power.png": draw_power(found),
         "recovery-check.png": draw_check(first),

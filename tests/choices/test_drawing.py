@@ -26,6 +26,19 @@ def test_given_and_found_are_drawn_and_errors_below():
     ]
 
 
+def test_no_title_is_cut():
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    names = ("prior_mean", "exploration", "temperature")
+    figure = choices.draw_recovery(Recovery(names, RNG.normal(size=(9, 3)), RNG.normal(size=(9, 3))))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    for ax in figure.axes:
+        box = ax.title.get_window_extent(canvas.get_renderer())
+        assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+
+
 def test_a_confusion_is_drawn_as_its_matrix():
     ax = choices.draw_confusion(Confusion(("a", "b"), RNG.normal(size=(2, 10, 2)))).axes[0]
     drawn = ax.images[0].get_array()

@@ -57,6 +57,35 @@ def test_the_concave_part_is_where_another_optimiser_finds_it(anna, settings):
     assert away.fun == pytest.approx(-found.log_likelihood, abs=1e-3)
 
 
+@pytest.mark.parametrize("prior", [choices.Wandering(scale=7.0), choices.ToldNothing()], ids=["drifting", "nothing"])
+def test_beliefs_that_are_asked_trial_by_trial_are_fitted_at_the_top_of_the_plain_likelihood(prior):
+    """Cooling too: flat there along every line, and lower on both sides; the beliefs are made by hand."""
+    settings = {"kernel": SMOOTH, "prior_mean": 50.0, "prior_sd": 20.0} if prior.uses else {}
+    model = Model(prior=prior, cooling=True, **settings)
+    arms = [[3, 4, 9, 4, 3, 7, 4], [12, 2, 8, 13, 12, 8, 17]]
+    rewards = [[50.0, 61.0, 40.0, 60.0, 52.0, 48.0, 63.0], [45.0, 56.0, 38.0, 62.0, 44.0, 41.0, 58.0]]
+    person = Person([Round(a, y, given=4) for a, y in zip(arms, rewards, strict=True)], plain.GRID)
+    found = choices.fit(person, model)
+    assert not found.notes
+
+    def made(person, kernel, values):
+        if not prior.uses:
+            return cb.Vague(coordinates=person.coordinates)
+        return cb.Drifting(prior=plain.belief_of(person, kernel, values), scale=7.0)
+
+    def at(name, step):
+        moved = PARAMETERS[name].value(PARAMETERS[name].line(found.values[name]) + step)
+        values = {**found.values, name: moved}
+        return plain.each(person, values, kernel=model.kernel, cooling=True, prior=made).sum()
+
+    top = at("temperature", 0.0)
+    assert found.log_likelihood == pytest.approx(top, rel=1e-10)
+    for name in model.free:
+        up, down = at(name, 1e-3), at(name, -1e-3)
+        assert max(up, down) < top
+        assert up - down == pytest.approx(0.0, abs=1e-6)
+
+
 def test_the_top_is_flat_in_every_direction(anna):
     model = Model(kernel=SMOOTH, prior_sd=20.0, noise="free", stickiness="free", distance="free", lapse="free")
     found = choices.fit(anna, model)

@@ -32,6 +32,16 @@ def test_ranks_are_correlated_as_scipy_says_and_parameters_are_found(recovered):
     assert str(recovered).startswith("24 people")
 
 
+def test_kendalls_correlation_counts_pairs_in_the_same_order(recovered):
+    """Of all pairs of people, those in the same order less the others; there are no ties."""
+    for k, name in enumerate(MODEL.free):
+        given, found = (
+            np.sign(np.subtract.outer(each[:, k], each[:, k])) for each in (recovered.given, recovered.found)
+        )
+        people = len(given)
+        assert recovered.kendall[name] == pytest.approx((given * found).sum() / (people * (people - 1)), abs=1e-12)
+
+
 def test_people_lie_as_far_from_where_they_are_found_as_their_errors_say(recovered):
     """Standard scores of 48 parameters: their root mean square is 1, give or take 0.1 by chance."""
     sure = np.sqrt([one.covariance.diagonal() for one in recovered.fits.people])
@@ -83,6 +93,16 @@ def test_models_that_differ_are_not_confused(evidence):
     best = np.array(["seek", "stay"])[seen.evidence.argmax(axis=2)]
     assert seen.matrix[0, 1] == np.mean(best[0] == "stay")
     assert seen.to_dataset()["matrix"].sel(made_up_by="stay", fitted="stay") == seen.matrix[1, 1]
+
+
+def test_who_is_described_as_well_by_several_models_counts_for_each_whatever_their_order():
+    evidence = np.array([[[-3.0, -3.001, -9.0], [-5.0, -4.0, -4.5]], [[-2.0, -2.0, -2.0], [-7.0, -8.0, -6.0]]])
+    evidence = np.concatenate([evidence, evidence[:1]])
+    seen = choices.Confusion(("a", "b", "c"), evidence)
+    assert seen.matrix[:2] == pytest.approx(np.array([[0.25, 0.75, 0.0], [1 / 6, 1 / 6, 2 / 3]]))
+    assert seen.ties.tolist() == [0.5, 0.5, 0.5]
+    turned = choices.Confusion(("c", "b", "a"), evidence[:, :, ::-1])
+    np.testing.assert_array_equal(turned.matrix[:, ::-1], seen.matrix)
 
 
 def test_evidence_is_that_of_the_fits():

@@ -5,7 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import recovery
+from benchmarks import madeup, recovery
+from scipy.stats import kendalltau, spearmanr
 
 import corrbandits as cb
 from corrbandits import choices
@@ -15,6 +16,8 @@ RECOVERED = script("docs/recovered.py")
 PAGE = (ROOT / "docs" / "groups.md").read_text(encoding="utf-8")
 WHERE = cb.landscapes.grid(11, 11).astype(int)
 TRIALS = 8
+WAYS = {"alone": "each alone", "pooled": "given the population"}
+LAST = "temperature"
 SIZES = recovery.Sizes(people=3, of_models=1, pool=2, copies=2)
 
 
@@ -55,15 +58,21 @@ def test_surfaces_are_what_all_people_have_seen_of_them(table):
 @pytest.mark.slow
 def test_all_of_it_is_measured_kept_and_shown(table, tmp_path):
     data = recovery.measured(table, tmp_path, SIZES)
-    assert np.shape(data["parameters"]["given"]) == np.shape(data["parameters"]["found"]) == (3, 3)
+    groups = data["parameters"]["groups"]
+    assert {name: np.shape(one["given"]) for name, one in groups.items()} == {
+        "population": (3, 3), "own": (4, 3), "spread": (3, 3), "either": (3, 3)
+    }  # fmt: skip
+    assert all(np.shape(one[way]) == np.shape(one["given"]) for one in groups.values() for way in one if way in WAYS)
+    assert [name for name, one in groups.items() if "pooled" in one] == list(madeup.POOLED)
     assert np.shape(data["models"]["evidence"]) == (3, 1, 3)
     assert [np.shape(curves["reward"]) for curves in data["checks"]["curves"].values()] == [(4, TRIALS)] * 2
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     people = recovery.measured_people(table)
-    assert recovery.written(recovery.law(people, tmp_path)) == data["law"]
+    assert madeup.written(madeup.law(people, madeup.STUDY, tmp_path)) == data["parameters"]["law"]
+    assert recovery.measured(table, tmp_path, SIZES, only=["power"]) == {"power": data["power"]}
     assert recovery.models(people, SIZES, tmp_path) == data["models"]
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
-    assert "| length |" in RECOVERED.report(json.loads(json.dumps(data)))
+    assert "| with the values of real people; given the population |" in RECOVERED.report(json.loads(json.dumps(data)))
     assert set(RECOVERED.pictures(data)) == set(RECOVERED.pictures(kept()))
 
 
@@ -78,12 +87,25 @@ def test_the_page_shows_what_was_found():
 
 
 def test_ranks_on_the_page_are_those_of_what_was_given_and_found():
-    from scipy.stats import spearmanr
+    """The groups and ways of fitting, by SciPy; an exploration above 0 is fitted as a prior deviation."""
+    lines = PAGE.splitlines()
+    for name, one in kept()["parameters"]["groups"].items():
+        order = [one["names"].index(each) for each in ("length", *{"prior_sd", "exploration"} & {*one["names"]}, LAST)]
+        given = np.array(one["given"])[:, order]
+        for way, words in WAYS.items():
+            if way in one:
+                found = np.array(one[way])[:, order]
+                cells = [
+                    f"{spearmanr(a, b).statistic:.2f} / {kendalltau(a, b).statistic:.2f}"
+                    for a, b in zip(given.T, found.T, strict=True)
+                ]
+                line = next(line for line in lines if line.startswith(f"| {RECOVERED.GROUPS[name]}; {words} |"))
+                assert line.endswith(f"| {' | '.join(cells)} |")
 
+
+def test_the_population_lies_beside_real_people_on_the_page():
     data = kept()["parameters"]
-    sure = ~np.array(data["noted"])
-    for k, name in enumerate(data["names"]):
-        pairs = np.column_stack([np.array(data[which])[:, k] for which in ("given", "found")])
-        every, some = (spearmanr(*each.T).statistic for each in (pairs, pairs[sure]))
-        line = next(line for line in PAGE.splitlines() if line.startswith(f"| {name} |"))
-        assert line.endswith(f"| {every:.2f} | {some:.2f} |")
+    law, place = data["law"], data["groups"]["population"]["names"].index("length")
+    middle = np.exp(law["mean"][place])
+    line = next(line for line in PAGE.splitlines() if line.startswith("| length, population |"))
+    assert float(line.split("|")[4]) == pytest.approx(middle, rel=0.05)  # two digits

@@ -25,11 +25,14 @@ def test_it_has_the_same_likelihood(person):
     squares = np.square(person.coordinates[:, None] - person.coordinates).sum(axis=2)
     expected = -choices.log_likelihood(person, people.MODEL, people.KNOWN)
     assert people.plain(person, squares, *people.KNOWN.values()) == pytest.approx(expected, rel=1e-10)
+    positive = {"prior_sd": 100 * people.KNOWN["exploration"], **people.KNOWN}
+    del positive["exploration"]
+    assert -choices.log_likelihood(person, people.STUDY, positive) == pytest.approx(expected, rel=1e-10)
 
 
 def test_both_find_the_same_top_and_are_measured(person):
     least = people.usual(person, generations=15)
-    ours = -choices.fit(person, people.MODEL).log_likelihood
+    ours = -choices.fit(person, people.STUDY).log_likelihood
     assert ours - 1e-6 <= least < ours + 1.0
 
 

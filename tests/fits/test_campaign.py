@@ -145,8 +145,8 @@ def test_after_a_kill_or_an_interrupt_the_same_command_goes_on(end, tmp_path):
     place = tmp_path / "results" / "choices-fit.jsonl"
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as begun:
         until = time.monotonic() + 200
-        while not place.exists() and begun.poll() is None and time.monotonic() < until:
-            time.sleep(0.01)
+        while not (place.exists() and place.stat().st_size) and begun.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)  # a file is made before its first line is written
         os.kill(begun.pid, end)
         said = begun.stderr.read()
     done = len(place.read_text(encoding="utf-8").splitlines())

@@ -77,7 +77,8 @@ def _span(name: str, problem: Problem) -> tuple[float, float, list[float]]:
     """Return the ends of a parameter on its line, and where to begin."""
     if name == "length":
         near, far = problem.viewer.reach()
-        return math.log(near / 10), math.log(far * 10), np.linspace(math.log(near / 2), math.log(far), 6).tolist()
+        places = [near / 3, near / 2**0.5, *np.geomspace(near / 2, far, 6)]  # short lengths have narrow tops
+        return math.log(near / 10), math.log(far * 10), np.log(sorted(places)).tolist()
     if name == "noise":
         return math.log(1e-3), math.log(1e2), [math.log(0.03), math.log(0.5)]
     if name == "lapse":

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Evidence = Literal["bic", "aic", "left out"]
 
+LEVEL = 0.01
+"""Models whose log evidence is this close to the best one's describe somebody as well: odds of 1.01 say nothing."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -40,9 +43,25 @@ class Confusion:
 
     @property
     def matrix(self) -> Array:
-        """The share of people made up by a model (rows) whose best model is each (columns)."""
-        best = self.evidence.argmax(axis=2)
-        return np.array([np.bincount(row, minlength=len(self.names)) / row.size for row in best])
+        """The share of people made up by a model (rows) whose best model is each (columns).
+
+        Somebody whom several models describe as well counts for each of them in equal parts.
+        """
+        return np.asarray((self._level / self._level.sum(axis=2, keepdims=True)).mean(axis=1))
+
+    @property
+    def ties(self) -> Array:
+        """The share of people made up by each model whom two models or more describe as well as the best.
+
+        >>> Confusion(("one", "other"), np.array([[[-3.0, -3.0], [-4.0, -6.0]], [[-7.0, -6.0], [-5.0, -6.0]]])).ties
+        array([0.5, 0. ])
+        """
+        return np.asarray((self._level.sum(axis=2) > 1).mean(axis=1))
+
+    @property
+    def _level(self) -> Array:
+        """Which models describe a person as well as the best one."""
+        return np.asarray(self.evidence >= self.evidence.max(axis=2, keepdims=True) - LEVEL)
 
     @property
     def inversion(self) -> Array:

@@ -132,7 +132,7 @@ def _draw_pairs(recovery: Recovery, k: int, ax: Axes) -> None:
     ends = [min(given.min(), found.min()), max(given.max(), found.max())]
     ax.plot(ends, ends, color="0.6", linewidth=0.8)
     ax.plot(given, found, "o", color=INK, markersize=3, alpha=0.7)
-    ax.set_title(f"{name}, Spearman {recovery.spearman[name]:.2f}", fontsize="medium")
+    ax.set_title(f"{name}\nSpearman {recovery.spearman[name]:.2f}", fontsize="medium")
     ax.set_xlabel(f"{_axis(name)} given")
     ax.set_ylabel(f"{_axis(name)} found")
 
@@ -143,7 +143,7 @@ def _draw_errors(recovery: Recovery, row: int, column: int, ax: Axes) -> None:
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.axvline(0, color="0.6", linewidth=0.8)
     ax.plot(errors[:, column], errors[:, row], "o", color=OTHER, markersize=3, alpha=0.7)
-    ax.set_title(f"errors, Spearman {recovery.trade_offs[row, column]:.2f}", fontsize="medium")
+    ax.set_title(f"errors\nSpearman {recovery.trade_offs[row, column]:.2f}", fontsize="medium")
     ax.set_xlabel(f"error of {_axis(recovery.names[column])}")
     ax.set_ylabel(f"error of {_axis(recovery.names[row])}")
 

@@ -25,6 +25,9 @@ CLIMBS = 2
 CERTAIN = -1e-6
 """A log likelihood per choice above which every choice is as good as certain."""
 
+UNTOLD = 20.0
+"""A standard error of a logarithm or of log odds beyond which the parameter could be anything."""
+
 SQUARED = 1e140
 """The square of a number beyond it, or of one over such a number, may be no double."""
 
@@ -219,7 +222,9 @@ def _covariance(problem: Problem, values: dict[str, float], ends: tuple[str, ...
         return covariance, _told_nothing(loose)
     places = [free.index(name) for name in inside]
     covariance[np.ix_(places, places)] = (ways / each @ ways.T) / scale / scale[:, None]
-    return covariance, ()
+    wide = np.sqrt(covariance.diagonal()[places]) > UNTOLD
+    anything = [name for name, is_wide in zip(inside, wide, strict=True) if is_wide and PARAMETERS[name].low == 0]
+    return covariance, _told_nothing(anything)
 
 
 def _told_nothing(names: list[str]) -> tuple[str, ...]:

@@ -41,11 +41,14 @@ class Model:
     Each parameter is a number, "free" (one for each person) or "shared" (one for all). By default prior mean, length
     and temperature are free; so is the exploration without a rule, while prior_sd is 1, its unit; with one exploration
     is 1, and prior_sd free. The noise is 0.1 prior deviations; there are no stickiness, distance or lapses.
-    Exploration and prior_sd are not both free: the choices depend on their product alone.
+    Exploration and prior_sd are not both free: the choices depend on their product alone. An exploration of either
+    sign is fitted as it is; one that must be above 0, by its logarithm, is exploration=1.0, prior_sd="free".
 
     >>> from corrbandits import SquaredExponential
     >>> Model(kernel=SquaredExponential(1.0), prior_mean=50.0, noise="free").free
     ('length', 'noise', 'exploration', 'temperature')
+    >>> Model(kernel=SquaredExponential(1.0), prior_mean=50.0, exploration=1.0, prior_sd="free").free
+    ('prior_sd', 'length', 'temperature')
     """
 
     kernel: Kernel | None = None

@@ -56,6 +56,19 @@ class Recovery:
         return self._correlations(rankdata(self.given, axis=0), rankdata(self.found, axis=0))
 
     @property
+    def kendall(self) -> dict[str, float]:
+        """Kendall's correlation of what was given and what was found, of each parameter: how pairs are ordered.
+
+        >>> found = Recovery(("length",), np.array([[0.0], [1.0], [2.0]]), np.array([[0.1], [2.5], [0.8]]))
+        >>> round(found.kendall["length"], 3)
+        0.333
+        """
+        from scipy.stats import kendalltau
+
+        pairs = zip(self.names, self.given.T, self.found.T, strict=True)
+        return {name: float(kendalltau(given, found).statistic) for name, given, found in pairs}
+
+    @property
     def pearson(self) -> dict[str, float]:
         """The correlation of what was given and what was found on their lines, of each parameter."""
         return self._correlations(self.given, self.found)

@@ -122,7 +122,16 @@ class Stepwise(Viewer):
         return 1.0
 
     def view(self, values: Values, *, derive: bool = True) -> View:
-        """Return what is seen, from the belief before each trial."""
+        """Return what is seen, from the belief before each trial; what was asked last is not asked again."""
+        known = tuple(values[name] for name in self.model.prior.uses if name in values)
+        if self._last is None or self._last[0] != known:
+            self._last = known, self._asked(values)
+        return self._last[1]
+
+    _last: tuple[tuple[float, ...], View] | None = None
+    """The parameters of the prior that were asked for last, and what was seen."""
+
+    def _asked(self, values: Values) -> View:
         means, bonuses = [], []
         prior = self.model.prior(self.person, self.model.kernel, values)
         for each in self.person.rounds:
@@ -141,7 +150,7 @@ class Stepwise(Viewer):
         for name in set(self.model.prior.uses) & {*self.model.free, *self.model.shared}:
             place = PARAMETERS[name].line(values[name])
             up, down = (
-                self.view({**values, name: PARAMETERS[name].value(place + step)}) for step in (self.STEP, -self.STEP)
+                self._asked({**values, name: PARAMETERS[name].value(place + step)}) for step in (self.STEP, -self.STEP)
             )
             change = (by_A * (up.A - down.A)).sum() + (by_W * (up.W - down.W)).sum()
             found[name] = float(change) / (2 * self.STEP)

@@ -1,7 +1,8 @@
 """Peers on the problems of the arena, told nothing, on the noise that our rules meet.
 
 Games are added to a folder of `corrbandits arena`, or to a new one, each as soon as it was played. Those that are
-there are not played again, so that the same command goes on where it was stopped. Our default plays too.
+there are not played again, so that the same command goes on where it was stopped. Our default plays too, and, as a
+yardstick, the same rule told everything: where it does not lose less than a peer, more problems would have to decide.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from benchmarks.threads import ONE_THREAD
 from benchmarks.timing import tell
 from corrbandits._shell.progress import bar
 from corrbandits.arena import fields as real
-from corrbandits.arena.contestants import DEFAULT, NOTHING
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, Contestant
 from corrbandits.arena.playing import Outcome, play, play_step_by_step
 from corrbandits.arena.problems import FAMILIES, TUNING, Make, Problem, problem
 from corrbandits.arena.results import Game, Key, Results
@@ -111,15 +112,15 @@ def games(families: Iterable[str], problems: int, horizons: Sequence[int], peers
     """Return what is to be played, the first problem of every family first.
 
     >>> [key.rule for key in games(["chain"], 1, [40, 200], ["BoTorch UCB", "BoTorch fully Bayesian UCB"])]
-    ['Gittins', 'BoTorch UCB', 'BoTorch fully Bayesian UCB', 'Gittins', 'BoTorch UCB']
+    ['Gittins', 'Gittins', 'BoTorch UCB', 'BoTorch fully Bayesian UCB', 'Gittins', 'Gittins', 'BoTorch UCB']
     """
     return [
-        Key(family, number, horizon, rule, NOTHING)
+        Key(family, number, horizon, *who)
         for horizon in horizons
         for number in range(problems)
         for family in families
-        for rule in (OURS, *peers)
-        if horizon <= LONGEST.get(rule, horizon)
+        for who in ((OURS, NOTHING), (OURS, EVERYTHING), *((peer, NOTHING) for peer in peers))
+        if horizon <= LONGEST.get(who[0], horizon)
     ]
 
 
@@ -151,23 +152,24 @@ def game_of(work: tuple[Key, int, Path | None]) -> Game | str:
     """Return a game, or which one could not be played and why."""
     key, seed, fields = work
     try:
-        _warm(key.rule)
-        return Game(*key, *outcome_of(key.rule, problem(key.family, seed, key.number, _families(fields)), key.horizon))
+        who = Contestant(key.rule, key.told)
+        _warm(who)
+        return Game(*key, *outcome_of(who, problem(key.family, seed, key.number, _families(fields)), key.horizon))
     except Exception as error:  # whatever a library raises ends this game alone
         return f"{key.rule} gave up on {key.family} {key.number}, {key.horizon} decisions: {error!r:.300}"
 
 
-def outcome_of(rule: str, given: Problem, horizon: int) -> Outcome:
-    """Return how our default or a peer plays a problem."""
-    if rule == OURS:
-        return play(given, DEFAULT.policy(horizon), DEFAULT.belief(given), horizon)
-    return play_step_by_step(given, PEERS[rule](given.coordinates, horizon, given.stream % 2**32), horizon)
+def outcome_of(who: Contestant, given: Problem, horizon: int) -> Outcome:
+    """Return how our rule or a peer plays a problem."""
+    if who.rule == OURS:
+        return play(given, who.policy(horizon), who.belief(given), horizon)
+    return play_step_by_step(given, PEERS[who.rule](given.coordinates, horizon, given.stream % 2**32), horizon)
 
 
 @cache
-def _warm(rule: str) -> None:
+def _warm(who: Contestant) -> None:
     """Have a short game played first in this process: what is imported and compiled then counts in no game."""
-    outcome_of(rule, problem("chain", TUNING[0], 0), FIRST + 1)
+    outcome_of(who, problem("chain", TUNING[0], 0), FIRST + 1)
 
 
 def table(played: Iterable[Game], horizons: Iterable[int]) -> str:

@@ -1,14 +1,16 @@
 """Write the page on the arena, and the table of the page on policies, from the games of a report.
 
-python docs/arena.py FOLDER
+python docs/arena.py FOLDER [--keep]
 
 FOLDER is what `corrbandits arena --out FOLDER` has written. Its table goes into arena.json beside the page, without
-what the page does not show; the page and its pictures are made of that file alone.
+what the page does not show; the page and its pictures are made of that file alone. With --keep, what is there of
+games of other lengths stays: long games are played apart.
 """
 
 import argparse
 import json
 import math
+import sys
 from pathlib import Path
 
 from corrbandits import plots
@@ -21,10 +23,14 @@ from corrbandits.arena.sentences import middle, sentences
 from corrbandits.arena.standings import TOGETHER, Standing, standings
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from explorers.pages import table, written  # noqa: E402 - found through the path above
+from games import joined, seeds, short  # noqa: E402 - likewise
+
 PAGE, DATA = HERE / "arena.md", HERE / "arena.json"
 CHOOSING = HERE / "choosing-a-policy.md"
-BEGIN, END = "<!-- report -->\n", "<!-- end of report -->\n"
-DIGITS = 4
+MARK = "report"
 BESIDE = ("Gittins", "HorizonUCL", "UCL a=1", "CorrelatedUCL", "Thompson")
 PAPERS = (Contestant("UCL a=1", EVERYTHING), Contestant("CorrelatedUCL", EVERYTHING))
 
@@ -32,19 +38,14 @@ PAPERS = (Contestant("UCL a=1", EVERYTHING), Contestant("CorrelatedUCL", EVERYTH
 def kept(rows, seed):
     """Return the table as plain data: all contestants over all families, those told nothing or all in each."""
     chosen = [row for row in rows if row.family in TOGETHER or row.told not in WRONG]
-    values = [[_short(value) for value in row] for row in chosen]
-    return {"problems": VERSION, "seed": seed, "columns": list(Standing._fields), "rows": values}
+    values = [[short(value) for value in row] for row in chosen]
+    seeds = {str(row.horizon): seed for row in chosen}
+    return {"problems": VERSION, "seeds": seeds, "columns": list(Standing._fields), "rows": values}
 
 
 def read(data):
     """Return the table from plain data."""
     return [Standing(*(math.nan if value is None else value for value in row)) for row in data["rows"]]
-
-
-def _short(value):
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
 def report(data):
@@ -56,7 +57,7 @@ def report(data):
         "\n![Ratios over all families, told nothing and told everything](arena-leaderboard.png)",
         *(f"\n### After {t:,} decisions\n\n{leaderboard(rows, t)}" for t in horizons),
         f"\n## Family by family\n\nAfter {middle(horizons):,} decisions:\n\n{by_family(rows, middle(horizons))}",
-        f"\nSeed {data['seed']}, version {data['problems']} of the problems.",
+        f"\n{seeds(data)}, version {data['problems']} of the problems.",
     ]
     return "\n".join(parts)
 
@@ -67,7 +68,7 @@ def leaderboard(rows, horizon):
     found = {row.contestant: row for row in rows if (row.horizon, row.family) == (horizon, group)}
     heads = ("contestant", "ratio", "at worst", "won", "price of ignorance", "than the default", "p", "ms per decision")
     who = [one for one in figures.ranked(rows, (NOTHING, EVERYTHING), horizon, group) if one in found]
-    return _table(heads, [_cells(found[one]) for one in who])
+    return table(heads, [_cells(found[one]) for one in who])
 
 
 def by_knowledge(data):
@@ -84,7 +85,7 @@ def by_knowledge(data):
     caption = (
         f"Regret after {horizon:,} decisions over that of the best rule told the right prior, {problems:,} problems:"
     )
-    return f"{caption}\n\n{_table(('prior', *BESIDE), lines)}"
+    return f"{caption}\n\n{table(('prior', *BESIDE), lines)}"
 
 
 def _cells(row):
@@ -122,12 +123,7 @@ def by_family(rows, horizon):
         *map(figures.name_of, PAPERS),
         "best rival told nothing",
     )
-    return _table(heads, lines)
-
-
-def _table(heads, rows):
-    lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return table(heads, lines)
 
 
 def _plain(text):
@@ -135,23 +131,20 @@ def _plain(text):
     return "".join(f"\\{letter}" if letter in "\\*_$<>|^`~[]#&" else letter for letter in text.replace("\n", " "))
 
 
-def written(page, text):
-    """Return a page with the text between its marks."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}"
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="what `corrbandits arena` has written")
     parser.add_argument("--docs", type=Path, default=HERE, help="the folder of the page")
+    parser.add_argument("--keep", action="store_true", help="keep what is there of games of other lengths")
     options = parser.parse_args(arguments)
-    results = Results(options.folder)
+    results, place = Results(options.folder), options.docs / DATA.name
     data = kept(standings(results.games()), results.seed)
-    (options.docs / DATA.name).write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
+    if options.keep:
+        data = joined(json.loads(place.read_text(encoding="utf-8")), data)
+    place.write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
     for page, text in ((PAGE, report(data)), (CHOOSING, by_knowledge(data))):
         place = options.docs / page.name
-        place.write_text(written(place.read_text(encoding="utf-8"), text), encoding="utf-8")
+        place.write_text(written(place.read_text(encoding="utf-8"), MARK, text), encoding="utf-8")
     plots.save(figures.leaderboard(read(data)), options.docs / "arena-leaderboard.png")
 
 

@@ -1,54 +1,74 @@
 """Write what other software loses into the page on the arena, from games that it played.
 
-python docs/peers.py FOLDER
+python docs/peers.py FOLDER [--keep]
 
 FOLDER is what `python -m benchmarks.arena --results FOLDER` has written. Its table goes into peers.json beside the
-page, which is made of that file alone.
+page, which is made of that file alone. With --keep, what is there of games of other lengths stays.
 """
 
 import argparse
 import json
 import math
+import sys
+from collections import defaultdict
 from pathlib import Path
 
 from corrbandits._shell.numbers import number
-from corrbandits.arena.contestants import DEFAULT
+from corrbandits.arena.contestants import DEFAULT, EVERYTHING
 from corrbandits.arena.problems import VERSION
 from corrbandits.arena.results import Results
 from corrbandits.arena.standings import TOGETHER, standings
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from explorers.pages import table, written  # noqa: E402 - found through the path above
+from games import joined, seeds, short  # noqa: E402 - likewise
+
 PAGE, DATA = HERE / "arena.md", HERE / "peers.json"
-BEGIN, END = "<!-- peers -->\n", "<!-- end of peers -->\n"
-DIGITS, SURE = 4, 0.05
-COLUMNS = ("horizon", "family", "rule", "games", "difference", "p", "seconds")
-HEADS = ("told nothing", "problems", "regret, ours 1", "at worst for us", "we lose less in", "less than ours", "time")
+MARK, SURE = "peers", 0.05
+COLUMNS = ("horizon", "family", "rule", "told", "games", "difference", "p", "seconds")
+HEADS = ("plays", "problems", "regret, ours 1", "at worst for us", "we lose less in", "less than ours", "time")
 
 
 def kept(games, seed):
-    """Return what the page shows as plain data: by how much each peer loses more than the default, family by family."""
+    """Return what the page shows as plain data: by how much each peer loses more than the default, family by family.
+
+    `behind` are the families in which the same rule told everything has lost more than some peer, by horizon.
+    """
     found = [row for row in standings(games) if row.family not in TOGETHER]
-    rows = [[_short(getattr(row, name)) for name in COLUMNS] for row in found]
-    return {"problems": VERSION, "seed": seed, "columns": list(COLUMNS), "rows": rows}
+    rows = [[short(getattr(row, name)) for name in COLUMNS] for row in found]
+    known = {str(row.horizon): seed for row in found}
+    return {"problems": VERSION, "seeds": known, "columns": list(COLUMNS), "rows": rows, "behind": behind(games)}
 
 
-def _short(value):
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+def behind(games):
+    """Return for each horizon the families in which the rule told everything has lost more than some peer."""
+    regret = {game.key: game.regret for game in games}
+    lead = defaultdict(float)
+    for key, value in regret.items():
+        ours = regret.get(key._replace(rule=DEFAULT.rule, told=EVERYTHING))
+        if key.rule != DEFAULT.rule and ours is not None:
+            lead[key.horizon, key.family, key.rule] += value - ours
+    lost = sorted({(horizon, family) for (horizon, family, _), total in lead.items() if total <= 0})
+    return {str(horizon): [family for t, family in lost if t == horizon] for horizon, _, _ in lead}
 
 
 def report(data):
     """Return the part of the page that shows the numbers."""
     rows = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
     horizons = sorted({row["horizon"] for row in rows})
-    tables = [table([row for row in rows if row["horizon"] == horizon], horizon) for horizon in horizons]
-    return "\n\n".join([*tables, f"Seed {data['seed']}, version {data['problems']} of the problems."])
+    tables = [
+        at_horizon([row for row in rows if row["horizon"] == horizon], horizon, data["behind"].get(str(horizon)))
+        for horizon in horizons
+    ]
+    return "\n\n".join([*tables, f"{seeds(data)}, version {data['problems']} of the problems."])
 
 
-def table(rows, horizon):
+def at_horizon(rows, horizon, behind):
     """Return the sentence and the table of one horizon."""
     rivals = [row for row in rows if row["rule"] != DEFAULT.rule]
+    told = [row for row in rows if row["told"] == EVERYTHING]
     peers = {row["rule"]: [one for one in rivals if one["rule"] == row["rule"]] for row in rivals}
     families = {row["family"] for row in rivals}
     lost = {row["family"] for row in rivals if row["difference"] <= 0}
@@ -57,9 +77,11 @@ def table(rows, horizon):
         f"{len(families)} families and real fields; a peer has lost significantly less in {sum(map(_less, rivals))} of "
         f"{len(rivals)} comparisons."
     )
+    if told:
+        said += f" Told everything, the same rule has lost less than every peer in {len(families) - len(behind)}."
+        peers[f"{DEFAULT.rule}, told everything"] = told
     ranked = sorted(peers, key=lambda name: _middle(peers[name]))
-    lines = [HEADS, ["---", *["--:"] * (len(HEADS) - 1)], *(_cells(name, peers[name]) for name in ranked)]
-    return said + "\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{said}\n\n{table(HEADS, [_cells(name, peers[name]) for name in ranked])}"
 
 
 def _cells(name, rows):
@@ -85,22 +107,19 @@ def _less(row):
     return row["difference"] < 0 and row["p"] is not None and row["p"] < SURE
 
 
-def written(page, text):
-    """Return a page with the text between its marks."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{text}\n\n{END}{rest.split(END)[1]}"
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="what `python -m benchmarks.arena` has written")
     parser.add_argument("--docs", type=Path, default=HERE, help="the folder of the page")
+    parser.add_argument("--keep", action="store_true", help="keep what is there of games of other lengths")
     options = parser.parse_args(arguments)
-    results = Results(options.folder)
-    data = kept(results.games(), results.seed)
-    (options.docs / DATA.name).write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
+    results, file = Results(options.folder), options.docs / DATA.name
+    data = kept(list(results.games()), results.seed)
+    if options.keep:
+        data = joined(json.loads(file.read_text(encoding="utf-8")), data)
+    file.write_text(json.dumps(data).replace("], [", "],\n[") + "\n", encoding="utf-8")
     place = options.docs / PAGE.name
-    place.write_text(written(place.read_text(encoding="utf-8"), report(data)), encoding="utf-8")
+    place.write_text(written(place.read_text(encoding="utf-8"), MARK, report(data)), encoding="utf-8")
 
 
 if __name__ == "__main__":

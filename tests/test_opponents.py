@@ -111,11 +111,10 @@ def test_games_are_played_once_and_are_those_of_the_same_player_on_the_same_nois
     command += ["--horizons", "12", "--peers", "Optuna TPE"]
     assert arena.main(command) == 0
     before = {game.key: game for game in Results(tmp_path).games()}
-    assert [(key.rule, key.number) for key in before] == [
-        ("Gittins", 0),
-        ("Optuna TPE", 0),
-        ("Gittins", 1),
-        ("Optuna TPE", 1),
+    assert [(key.rule, key.told) for key in before] == 2 * [
+        ("Gittins", "nothing"),
+        ("Gittins", "everything"),
+        ("Optuna TPE", "nothing"),
     ]
     key = Key("chain", 1, 12, "Optuna TPE", "nothing")
     given = problem("chain", 7, 1)

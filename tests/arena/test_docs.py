@@ -16,12 +16,17 @@ ARENA, PEERS = script("docs/arena.py"), script("docs/peers.py")
 DATA = json.loads((ROOT / "docs" / "arena.json").read_text(encoding="utf-8"))
 
 
+def between(mark):
+    """A page with something between marks."""
+    return f"before\n<!-- {mark} -->\nwhat was there\n<!-- end of {mark} -->\nafter\n"
+
+
 def test_the_page_shows_what_was_measured(tmp_path):
     for place, text in ((ARENA.PAGE, ARENA.report(DATA)), (ARENA.CHOOSING, ARENA.by_knowledge(DATA))):
         page = place.read_text(encoding="utf-8")
-        assert ARENA.written(page, text) == page, "run: python docs/arena.py FOLDER"
+        assert ARENA.written(page, ARENA.MARK, text) == page, "run: python docs/arena.py FOLDER"
     assert DATA["problems"] == VERSION
-    assert DATA["seed"] not in TUNING
+    assert not {*DATA["seeds"].values()} & {*TUNING}
     plots.save(figures.leaderboard(ARENA.read(DATA)), tmp_path / "drawn.png")
     drawn, kept = imread(tmp_path / "drawn.png"), imread(ROOT / "docs" / "arena-leaderboard.png")
     assert drawn.shape == kept.shape
@@ -37,7 +42,7 @@ def test_the_command_makes_the_page_of_a_folder(tmp_path):
         for number in range(3)
     )
     for page in ("arena.md", "choosing-a-policy.md"):
-        (tmp_path / page).write_text(f"before\n{ARENA.BEGIN}what was there\n{ARENA.END}after\n", encoding="utf-8")
+        (tmp_path / page).write_text(between(ARENA.MARK), encoding="utf-8")
     ARENA.main([str(tmp_path / "games"), "--docs", str(tmp_path)])
     text = (tmp_path / "arena.md").read_text(encoding="utf-8")
     assert text.startswith("before\n")
@@ -57,14 +62,21 @@ def test_the_command_makes_the_page_of_a_folder(tmp_path):
     data = json.loads((tmp_path / "arena.json").read_text(encoding="utf-8"))
     assert {row[1] for row in data["rows"]} == {"all families", "chain", "trend"}
     assert (tmp_path / "arena-leaderboard.png").exists()
+    longer = Results(tmp_path / "longer", seed=8)
+    longer.add(game._replace(horizon=90) for game in results.games())
+    ARENA.main([str(tmp_path / "longer"), "--keep", "--docs", str(tmp_path)])
+    text = (tmp_path / "arena.md").read_text(encoding="utf-8")
+    assert "### After 50 decisions" in text
+    assert "### After 90 decisions" in text
+    assert "Seeds 7 (50 decisions) and 8 (90 decisions), version" in text
 
 
 def test_the_page_shows_what_peers_lost():
     page = PEERS.PAGE.read_text(encoding="utf-8")
     data = json.loads(PEERS.DATA.read_text(encoding="utf-8"))
-    assert PEERS.written(page, PEERS.report(data)) == page, "run: python docs/peers.py FOLDER"
+    assert PEERS.written(page, PEERS.MARK, PEERS.report(data)) == page, "run: python docs/peers.py FOLDER"
     assert data["problems"] == VERSION
-    assert data["seed"] not in TUNING
+    assert not {*data["seeds"].values()} & {*TUNING}
 
 
 def test_the_command_compares_peers_on_the_same_problems(tmp_path):
@@ -78,12 +90,16 @@ def test_the_command_compares_peers_on_the_same_problems(tmp_path):
         if (rule, family) != ("better", "trend")
     )
     results.add([Game("chain", 3, 40, "Gittins", "nothing", 1e6, 0.1, 1e-3)])  # nobody else has played that problem
-    (tmp_path / "arena.md").write_text(f"before\n{PEERS.BEGIN}what was there\n{PEERS.END}after\n", encoding="utf-8")
+    told = {("chain", 0): 4.0, ("chain", 1): 10.0, ("chain", 2): 16.1, ("trend", 0): 20.0}  # more than `better`, in all
+    results.add(Game(*key, 40, "Gittins", "everything", regret, 0.1, 1e-3) for key, regret in told.items())
+    (tmp_path / "arena.md").write_text(between(PEERS.MARK), encoding="utf-8")
     PEERS.main([str(tmp_path / "games"), "--docs", str(tmp_path)])
     text = (tmp_path / "arena.md").read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "lost less than every peer in 1 of 2 families" in text
+    assert "Told everything, the same rule has lost less than every peer in 1." in text
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
     assert rows[2][:5] == ["better", "3", "0.5", "0.5 (chain)", "0 of 1"]
-    assert rows[3][:5] == ["worse", "6", "2", "2 (chain)", "2 of 2"]
+    assert rows[3][0] == "Gittins, told everything"
+    assert rows[4][:5] == ["worse", "6", "2", "2 (chain)", "2 of 2"]

@@ -27,7 +27,7 @@ reproduce: $(READY)  ## the paper's two figures and the table of their claims, i
 	@$(BIN)/corrbandits reproduce --out reproduction
 
 test: $(READY)  ## every test
-	@$(BIN)/python -m pytest -q -rs -n 3 --dist worksteal
+	@$(BIN)/python -m pytest -q -rs -n 4 --dist worksteal
 
 test-gpu: PYTHON_THERE = $(or $(GPU_PYTHON),$(BIN)/python)
 test-gpu: $(if $(GPU_PYTHON),,$(READY))  ## the tests of the engine on a device, on this machine's

@@ -28,6 +28,11 @@ def until(holds, seconds=30):
         time.sleep(0.05)
 
 
+def texts(page, selector):
+    """Return what is shown of all elements at one moment; a locator finds them first and reads them later."""
+    return page.evaluate("(css) => [...document.querySelectorAll(css)].map((one) => one.innerText)", selector)
+
+
 class Server:
     """A server that can be stopped and started on the same port, over the same database."""
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from playwright.sync_api import expect
 
 from corrbandits import Study
-from tests.web.page.serving import MESSY, until
+from tests.web.page.serving import MESSY, texts, until
 
 
 def begin(page, name="meadow", rounds="40", text=MESSY):
@@ -141,7 +141,7 @@ def test_a_list_for_the_day_is_in_an_order_to_walk_and_printable(visit, server):
     page.get_by_role("button", name="Make the list").click()
     rows = page.locator("#mine ol li")
     expect(rows).to_have_count(5)
-    names = rows.locator("strong").all_inner_texts()
+    names = texts(page, "#mine ol li strong")
     assert len(set(names)) == 5
     assert length(server, names) <= 1.3 * min(length(server, order) for order in itertools.permutations(names))
     page.emulate_media(media="print")

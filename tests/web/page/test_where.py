@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from corrbandits import Moves, Study
 from corrbandits.policies import placed
-from tests.web.page.serving import until
+from tests.web.page.serving import texts, until
 from tests.web.page.test_offline import LOST, measured
 from tests.web.page.test_story import begin
 
@@ -78,11 +78,10 @@ GIVEN = {
 
 @pytest.mark.parametrize("make", ["study", *GIVEN])
 def test_what_the_way_costs_is_what_the_rule_weighs(visit, server, make):
-    moves = GIVEN
     if make == "scattered":
-        server.scattered("meadow", rewards=5, moves=moves[make])
+        server.scattered("meadow", rewards=5, moves=GIVEN[make])
     else:
-        server.study("meadow", rewards=5, trials=3, moves=moves.get(make, DEAR))
+        server.study("meadow", rewards=5, trials=3, moves=GIVEN.get(make, DEAR))
     paid, arms = costs(server, "meadow")
     page = visit("/s/meadow/")
     here = page.locator("#here")
@@ -98,7 +97,7 @@ def test_what_the_way_costs_is_what_the_rule_weighs(visit, server, make):
     expect(page.locator("#leg")).to_contain_text(f"From {arms.name(start)}: ")
     assert said(page.locator("#leg").inner_text()) == pytest.approx(paid.cost(start, arm), rel=0.006)  # three digits
     if make != "scattered":
-        rows = [text.splitlines() for text in page.locator("#mine ol li .grow").all_inner_texts()]
+        rows = [text.splitlines() for text in texts(page, "#mine ol li .grow")]
         stops = [start, *(arms.index(lines[0]) for lines in rows)]
         np.testing.assert_allclose([said(lines[-1]) for lines in rows], paid.along(np.array(stops)), rtol=0.006)
 
@@ -117,10 +116,12 @@ def test_who_measured_at_another_time_has_not_moved(visit, server):
     expect(here).to_contain_text("We are at A1")
 
 
-def test_without_a_connection_the_way_is_still_said(visit, server):
-    server.study("meadow", rewards=5, trials=3, moves=DEAR)
+@pytest.mark.parametrize("moves", [DEAR, GIVEN["graph"]], ids=["places", "roads"])
+def test_without_a_connection_the_way_is_still_said(visit, server, moves):
+    server.study("meadow", rewards=5, trials=3, moves=moves)
     page = visit("/s/meadow/", allow=LOST)
     expect(page.locator("#mine ol li")).to_have_count(3)
+    expect(page.locator("#leg")).to_contain_text("the way costs")
     page.context.set_offline(True)
     first = page.locator("h2.arm").inner_text()
     measured(page, "31.2")

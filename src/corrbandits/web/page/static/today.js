@@ -268,7 +268,7 @@ async function load() {
     throw error;
   }
   draw();
-  if (now.arms <= 10_000) known(now.arms).then(draw, () => {});
+  if (now.arms <= 10_000) known(now.arms).then(() => now.moves?.own_places && draw(), () => {}); // the ways along roads come with them
   reasons(mine());
 }
 

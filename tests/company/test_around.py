@@ -12,7 +12,8 @@ import corrbandits as cb
 from corrbandits import Team, simulate_team
 from corrbandits.company.engines import ENGINES, TeamRuns, engine_for
 from corrbandits.company.engines.compiled import around
-from corrbandits.company.engines.compiled.engine import LEAST_DECISIONS
+from corrbandits.company.engines.compiled.engine import LEAST_DECISIONS, MOST_DRAWING
+from corrbandits.company.simulator import _placed
 from tests.support.overlaps import watch
 from tests.support.teams import BANDITS, BELIEFS, WHERE
 
@@ -85,6 +86,25 @@ def test_long_runs_are_compiled_by_themselves():
     short, long = (TeamRuns(team, BANDITS["gaussian"], n, 0, 0, 1) for n in (50, LEAST_DECISIONS // 4))
     assert engine_for(short) is ENGINES["reference"]
     assert engine_for(short, "compiled") is engine_for(long) is ENGINES["compiled"]
+
+
+def test_many_players_who_draw_are_played_in_python_by_themselves():
+    """A loop is made for so many generators, which takes a minute for hundreds."""
+    for rule, engine in ((cb.Thompson(), "reference"), (cb.Gittins(9_000), "compiled")):
+        runs = TeamRuns(Team.of(rule, BELIEFS["apart"], MOST_DRAWING + 1), BANDITS["gaussian"], 9_000, 0, 0, 1)
+        assert engine_for(runs) is ENGINES[engine]
+
+
+def test_a_rule_whose_belief_lies_nowhere_minds_the_places_of_the_environment():
+    bandit = cb.GaussianBandit([0.0, 1.0, 2.0], 1.0, [[0.0], [1.0], [9.0]])
+    prior = cb.Independent(variance=4.0, noise_variance=1.0, arms=3)
+    arms = []
+    for moves in (cb.Moves(0.1, 0.5), cb.Moves(0.1, 0.5, [0.0, 1.0, 9.0])):
+        rule = cb.Travelling(cb.UCL(), moves, horizon=30)
+        team = Team([(rule, prior), (rule, prior)])
+        arms.append(simulate_team(team, bandit, 30, engine="reference").arms.values)
+        assert not ENGINES["compiled"].refuses(TeamRuns(_placed(team, bandit), bandit, 30, 0, 0, 1))  # still alike
+    np.testing.assert_array_equal(*arms)
 
 
 REFUSED = {

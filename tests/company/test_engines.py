@@ -76,6 +76,20 @@ def test_averages_of_neighbours_are_the_same_on_every_graph(graph, kappa):
             np.testing.assert_array_equal(*(trace.data[name].values for trace in traces))
 
 
+@pytest.mark.parametrize("graph", ["complete", "star", "ring"])
+def test_who_gives_its_own_estimates_no_weight_has_none_of_their_rounding(graph):
+    """With kappa 1 a player of the most neighbours forgets its own: what rounding leaves of 0 is no knowledge."""
+    rng = np.random.default_rng(0)
+    unknown = rng.random((6, 6)) < 0.5
+    priors = [
+        cb.Independent(mean=mean, variance=np.where(row, np.inf, 1.0), noise_variance=1.0)
+        for mean, row in zip(rng.normal(size=(6, 6)), unknown, strict=True)
+    ]
+    team = Team([(cb.UCL(), prior) for prior in priors], sharing="consensus", graph=graph, kappa=1.0)
+    traces = [simulate_team(team, BANDITS["gaussian"], 12, runs=20, engine=name) for name in ENGINES]
+    np.testing.assert_array_equal(*(trace.arms.values for trace in traces))
+
+
 def test_players_who_know_the_same_may_choose_otherwise():
     players = [(cb.UCL(), BELIEFS["joint"]), (cb.Greedy(), BELIEFS["joint"]), (cb.UCL(), BELIEFS["joint"])]
     traces = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -18,7 +18,14 @@ from corrbandits.company.team import Team
 from corrbandits.environments import Environment
 from corrbandits.moves import Moves
 from corrbandits.simulation import Trace, batches, workers
-from corrbandits.simulation.asking import recorded_times, refuse_other_moves, refuse_too_long, saved_in, who_plays
+from corrbandits.simulation.asking import (
+    minding_places,
+    recorded_times,
+    refuse_other_moves,
+    refuse_too_long,
+    saved_in,
+    who_plays,
+)
 from corrbandits.simulation.batches import Batch
 from corrbandits.simulation.engines import Advanced, Recorded
 from corrbandits.simulation.fingerprint import fingerprint
@@ -69,6 +76,7 @@ def simulate_team(
     seed, by = checks.integer("seed", seed, least=0), who_plays(threads, map)
     refuse_too_long(environment, horizon)
     named, at = _checked(teams, environment), recorded_times(record, times, horizon)
+    named = {name: _placed(team, environment) for name, team in named.items()}
     refuse_other_moves(moves, environment)
     asked = [TeamRuns(team, environment, horizon, seed, 0, runs, at, moves) for team in named.values()]
     players = tuple((of.team, engine_for(of, engine).name) for of in asked)
@@ -116,6 +124,14 @@ class TeamEnsemble:
         team, _ = self.teams[batch.player]
         asked = self.environment, self.horizon, self.seed, batch.first, batch.last, self.times, self.moves
         return TeamRuns(team, *asked)
+
+
+def _placed(team: Team, environment: Environment) -> Team:
+    """Return a team whose rules know how far arms are apart; those of players alike stay one object."""
+    alike = [(id(policy), id(belief)) for policy, belief in team.players]
+    pairs = {key: minding_places(*pair, environment) for key, pair in zip(alike, team.players, strict=True)}
+    players = tuple(pairs[key] for key in alike)
+    return team if players == team.players else replace(team, players=players)
 
 
 def _checked(teams: Any, environment: Any) -> dict[str, Team]:

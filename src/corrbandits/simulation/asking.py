@@ -11,8 +11,10 @@ import numpy as np
 
 from corrbandits._core import checks
 from corrbandits._core.checks import Integers
+from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.moves import Moves
+from corrbandits.policies import Policy, placed
 from corrbandits.simulation import workers
 from corrbandits.simulation.batches import Ensemble
 from corrbandits.simulation.checkpoint import Checkpoint, described
@@ -30,6 +32,12 @@ def who_plays(threads: Any, way: Any) -> Any:
         )
     workers.mapping(way)  # refuses what has no map, before any work
     return partial(workers.elsewhere, way=way)
+
+
+def minding_places(policy: Policy, belief: Belief, environment: Environment) -> tuple[Policy, Belief]:
+    """Return a player whose rule knows how far arms are apart, if its belief does not know where they lie."""
+    where = environment.coordinates if belief.coordinates is None else None
+    return (policy if where is None else placed(policy, where)), belief
 
 
 def refuse_too_long(environment: Any, horizon: int) -> None:

@@ -14,9 +14,16 @@ from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief
 from corrbandits.environments import Environment
 from corrbandits.moves import Moves
-from corrbandits.policies import Policy, placed
+from corrbandits.policies import Policy
 from corrbandits.simulation import batches, workers
-from corrbandits.simulation.asking import recorded_times, refuse_other_moves, refuse_too_long, saved_in, who_plays
+from corrbandits.simulation.asking import (
+    minding_places,
+    recorded_times,
+    refuse_other_moves,
+    refuse_too_long,
+    saved_in,
+    who_plays,
+)
 from corrbandits.simulation.batches import Batch, Player, Simulation
 from corrbandits.simulation.engines import Recorded, Runs, engines_for
 from corrbandits.simulation.trace import MOVE_COST, MOVES, REGRET, Trace
@@ -72,7 +79,9 @@ def simulate(
     by = who_plays(threads, map)
     pairs, at = _checked(policies, environment).values(), recorded_times(record, times, horizon)
     refuse_other_moves(moves, environment)
-    asked = [Runs(*_placed(*pair, environment), environment, horizon, seed, 0, runs, at, moves) for pair in pairs]
+    asked = [
+        Runs(*minding_places(*pair, environment), environment, horizon, seed, 0, runs, at, moves) for pair in pairs
+    ]
     playing = zip(asked, engines_for(asked, engine), strict=True)
     players = tuple(Player(each.policy, each.belief, one.name) for each, one in playing)
     simulation = Simulation(players, environment, horizon, seed, at, moves)
@@ -117,12 +126,6 @@ def _checked(policies: Any, environment: Any) -> Policies:
                 f"the belief of policy {name!r} has {pair[1].arms} arms, but the environment has {environment.arms}."
             )
     return policies
-
-
-def _placed(policy: Policy, belief: Belief, environment: Environment) -> tuple[Policy, Belief]:
-    """Return a player whose rule knows how far arms are apart, if its belief does not know where they lie."""
-    where = environment.coordinates if belief.coordinates is None else None
-    return (policy if where is None else placed(policy, where)), belief
 
 
 def _dataset(policies: Policies, simulation: Simulation, recorded: Recorded) -> xr.Dataset:

@@ -28,6 +28,9 @@ NUMBERS = 20_000_000
 LEAST_DECISIONS = 10_000
 """From so many in a run on, of which there mostly are dozens, to compile a loop for one rule pays: it takes seconds."""
 
+MOST_DRAWING = 50
+"""Players of a rule that draws, for whom it pays: they have a generator each, and more take longer to compile."""
+
 
 @final
 class TeamCompiled(TeamEngine):
@@ -45,7 +48,9 @@ class TeamCompiled(TeamEngine):
 
     def pays(self, runs: TeamRuns) -> bool:
         """Return whether a run is so long that to compile the loop of one rule takes less time than Python would."""
-        return strangers(runs.team) or not _other_rules(runs.team) or len(runs.team) * runs.horizon >= LEAST_DECISIONS
+        if strangers(runs.team) or not _other_rules(runs.team):
+            return True
+        return len(runs.team) * runs.horizon >= LEAST_DECISIONS and not _many_draw(runs.team)
 
     def begin(self, runs: TeamRuns, drawn: Streams) -> TeamRun:
         """Return a run on private copies of the beliefs' arrays."""
@@ -143,6 +148,13 @@ def _other_values(team: Team, pairs: list[tuple[Policy, Belief]]) -> str:
     if _factored(innermost(pairs[0][0])) and isinstance(pairs[0][1], Correlated):
         return "the factor of the printed index is compiled for teams without a rule around it"
     return ""
+
+
+def _many_draw(team: Team) -> bool:
+    """Return whether the loop would be made for more generators than it pays to compile."""
+    from corrbandits.simulation.engines.compiled.around_state import draws
+
+    return len(team) > MOST_DRAWING and draws(team.players[0][0])
 
 
 def _too_fine(runs: TeamRuns, belief: Belief) -> bool:
@@ -257,10 +269,16 @@ def _averages(priors: Sequence[Belief], counts: Array, sums: Array) -> Any:
 
 
 def _neighbourhoods(team: Team) -> tuple[Any, Integers, Array, Array]:
-    """Return who is near whom, who has the same near, and M P by rows: a weight for all near, and what is left."""
-    weights, near = averaging(team.links, team.kappa), (team.links > 0) | np.eye(len(team), dtype=np.bool_)
-    step = np.where(team.links > 0, weights, 0.0).max(axis=1)
-    return near, _earlier([row.tobytes() for row in near]), step, weights.diagonal() - step
+    """Return who is near whom, who has the same near, and M P by rows: a weight for all near, and what is left.
+
+    A player is near itself unless its own weight is the smaller one: nothing is ever taken off again, since what would
+    be left of a weight of 0 is rounding, and would count as knowledge.
+    """
+    weights, links = averaging(team.links, team.kappa), team.links > 0
+    step, own = np.where(links, weights, 0.0).max(axis=1), weights.diagonal()
+    within = own >= step
+    near = links | np.diag(within)
+    return near, _earlier([row.tobytes() for row in near]), step, np.where(within, own - step, own)
 
 
 def _estimated(team: Team) -> tuple[Loop, list[Array]]:

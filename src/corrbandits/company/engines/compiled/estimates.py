@@ -32,11 +32,11 @@ class Estimates(NamedTuple):
 
     counts: Array  # (M, N)
     sums: Array  # (M, N)
-    near_counts: Array  # (M, N) summed over a player and its neighbours
+    near_counts: Array  # (M, N) summed over those near a player
     near_sums: Array  # (M, N)
-    near: npt.NDArray[np.bool_]  # (M, M) whether a player is another's neighbour, or the same
+    near: npt.NDArray[np.bool_]  # (M, M) whether a player is another's neighbour, or itself with as large a weight
     same: Integers  # (M,) an earlier player that has the same players near, or -1
-    step: Array  # (M,) the weight of each player near, itself too; M times that of P
+    step: Array  # (M,) the weight of each player near; M times that of P
     rest: Array  # (M,) the weight of its own estimates beyond that
     means: Array  # (M, N) of the priors
     variances: Array  # (M, N) of the priors

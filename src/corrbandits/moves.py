@@ -80,6 +80,16 @@ class Moves:
         """
         return np.array([self.row(start, arms, where) for start in range(self.fitting(arms))])
 
+    def distances(self, arms: int, where: Array | None = None) -> Array:
+        """Return how far it is from each of so many arms to each, which lie `where` if nothing else was said.
+
+        >>> Moves(per_distance=2.0, graph=[(0, 1), (1, 2, 3.5)]).distances(3)
+        array([[0. , 1. , 4.5],
+               [1. , 0. , 3.5],
+               [4.5, 3.5, 0. ]])
+        """
+        return np.array([self._from(start, where) for start in range(self.fitting(arms))])
+
     def along(self, arms: Integers, where: Array | None = None) -> Array:
         """Return what each step along a way costs: from its first arm to the second, and so on.
 
@@ -108,6 +118,7 @@ class Moves:
         >>> Moves(per_distance=1.0, coordinates=[0.0, 3.0, 7.0]).renumbered(np.array([2, 0, 1])).cost(0, 1)
         7.0
         """
+        self.fitting(order.size)
         if self.graph is not None:
             return replace(self, graph=renumbered(self.graph, order))
         return self if self.coordinates is None else replace(self, coordinates=self._points[order])
@@ -126,7 +137,7 @@ class Moves:
         with np.errstate(over="ignore"):
             return np.asarray(self.per_distance * distances)
 
-    @property
+    @cached_property
     def _places(self) -> int | None:
         if self.graph is not None:
             return 1 + max(int(end) for _, end, _ in self.graph)

@@ -89,9 +89,12 @@ def test_distances_are_along_roads_if_there_are(ok, tmp_path, roads):
     [
         (ROADS.replace("p21,p12", "p21,p99"), "line 3: a road must lead from arm to arm of the study, got 'p99'."),
         (ROADS.replace("p12,p22,4\n", ""), "no road leads from 'p00' to 'p11'. Add the roads between."),
-        (ROADS.replace("1.5", "-1.5"), "line 3: a road must lead to another arm and have a length above 0"),
+        (ROADS.replace("1.5", "-1.5"), "line 3: a road must have a length above 0, up to 1e+300, got -1.5."),
+        (ROADS.replace("1.5", "0"), "line 3: a road must have a length above 0, up to 1e+300, got 0."),
+        (ROADS.replace("p21,p12", "p21,p21"), "line 3: a road must lead to another arm, got 'p21' to itself."),
+        (ROADS.replace("length", "km"), "expected a column 'length', but the columns are from, to, km"),
         (ROADS.replace("from", "begin"), "expected a column 'from'"),
-        (ROADS + "p21,p11,3\n", "must have one length, but between"),
+        (ROADS + "p21,p11,3\n", "between 'p21' and 'p11' it is 3 here and 2 in line 2. It leads both ways"),
     ],
 )
 def test_roads_that_are_none_are_refused(refused, roads, text, words):

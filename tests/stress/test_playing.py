@@ -373,3 +373,14 @@ def test_where_a_rule_says_the_places_of_the_truth_it_is_as_if_it_said_none(monk
     monkeypatch.setattr(stress_play, "simulate", partial(stress_play.simulate, engine="reference"))
     said, unsaid = (ways_stressed(ON_WAYS[way], np.arange(8)).data["regret"] for way in ("places", "the truth's"))
     np.testing.assert_array_equal(said.values, unsaid.values)
+
+
+OTHERS = [(k, k + 1) for k in range(11)]
+
+
+@pytest.mark.parametrize("arms", [12, 5])
+@pytest.mark.parametrize("way", ["graph", "roads", "places"])
+def test_ways_between_other_arms_than_there_are_are_refused(way, arms):
+    rule = ON_WAYS[way](OTHERS[: arms - 1], np.arange(float(arms))[:, None])
+    with pytest.raises(ValueError, match=f"the 8 arms there are, but .* {arms}"):
+        ways_stressed(lambda roads, where: rule, np.arange(8))

@@ -21,6 +21,9 @@ Edges = tuple[Edge, ...]
 LARGEST = 1e300
 """The longest edge: ways of many add up to a double."""
 
+KEPT = 10_000_000
+"""So many lengths of ways are kept, of those computed last."""
+
 EXAMPLE = "a matrix of lengths, dense or of scipy.sparse, or a list of edges such as [(0, 1), (1, 2)]"
 
 
@@ -54,11 +57,17 @@ def refuse_parts(edges: Edges) -> None:
     """
     lost = cut_off(edges, 1 + max(end for _, end, _ in edges))
     if lost is not None:
-        raise ValueError(f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}.")
+        raise _in_parts(lost)
+
+
+def _in_parts(lost: int) -> ValueError:
+    return ValueError(
+        f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}. Add the edges between."
+    )
 
 
 def cut_off(edges: Edges, arms: int) -> int | None:
-    """Return the first of so many arms to which no way leads from arm 0, or None.
+    """Return one of so many arms to which no way leads from arm 0, or None.
 
     >>> cut_off(edges_of([(0, 1), (2, 3)]), arms=4)
     2
@@ -93,8 +102,7 @@ def shortest_ways(edges: Edges, arms: int) -> tuple[Array, Integers]:
 
     lengths, before = dijkstra(_matrix(edges, arms), directed=False, return_predecessors=True)
     if np.isinf(lengths).any():
-        lost = int(np.isinf(lengths[0]).argmax())
-        raise ValueError(f"a graph must lead from every arm to every other, but not from arm 0 to arm {lost}.")
+        raise _in_parts(int(np.isinf(lengths[0]).argmax()))
     next_arm = before.T.astype(np.int64)  # the arm before i on the way from j
     np.fill_diagonal(next_arm, np.arange(arms))
     return frozen(lengths), frozen(next_arm)
@@ -115,6 +123,8 @@ class Lengths:
         from scipy.sparse.csgraph import dijkstra
 
         if start not in self._rows:
+            if len(self._rows) * self._matrix.shape[0] > KEPT:
+                self._rows.clear()
             self._rows[start] = frozen(dijkstra(self._matrix, directed=False, indices=start))
         return self._rows[start]
 

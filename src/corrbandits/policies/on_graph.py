@@ -50,6 +50,7 @@ class OnGraph(InBlocks):
         >>> OnGraph(UCL(), graph=[(0, 1), (1, 2)]).renumbered(np.array([1, 2, 0])).graph
         ((0, 1, 1.0), (0, 2, 1.0))
         """
+        self.next_arms(order.size)  # refuses a graph of other arms
         return replace(self, rule=self.rule.renumbered(order), graph=renumbered(self.graph, order))
 
     def plan(

@@ -82,6 +82,13 @@ class Moment:
             return None
         return self.policy.moves.cost(self.last, arm)
 
+    def _as_far(self, belief: Belief, arm: int) -> npt.NDArray[np.bool_]:
+        """Return which arms it costs as much to go to as to this one."""
+        if self.last is None or not isinstance(self.policy, Travelling):
+            return np.ones(belief.arms, dtype=np.bool_)
+        costs = self.policy.moves.row(self.last, belief.arms, belief.coordinates)
+        return np.asarray(costs == costs[arm])
+
     def ties(self, limits: Array | None, arm: int) -> int:
         """Return how many others were no worse than an arm, but for rounding, by what the rule compares; 0 if nothing.
 
@@ -90,8 +97,7 @@ class Moment:
         belief, arms = self.belief, self._possible()
         pending = self.policy.pending(belief)
         if pending[arm]:
-            near = np.array([self.way(other) == self.way(arm) for other in arms.tolist()])
-            limits, arms = belief.variance, arms[pending[arms] & near]
+            limits, arms = belief.variance, arms[pending[arms] & self._as_far(belief, arm)[arms]]
         elif isinstance(self.policy, Travelling) and self.last is not None:
             limits = self.policy.worth(belief, self.t, self.last)
         if limits is None:

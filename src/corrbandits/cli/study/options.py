@@ -50,7 +50,9 @@ MoveCost = Annotated[str | None, typer.Option(help="What a move to another arm c
 MoveCostPer = Annotated[str | None, typer.Option(help="What it costs per unit of distance, or km.", metavar="NUMBER")]
 Roads = Annotated[
     Path | None,
-    typer.Option(help="Distances are along these: a CSV with columns from, to and length.", metavar="FILE"),
+    typer.Option(
+        help="Distances are along these: a CSV of columns from, to and length (without it, 1).", metavar="FILE"
+    ),
 ]
 Source = Annotated[Path | None, typer.Option("--from", help="Many rewards, from a CSV file.", metavar="FILE")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace the file if there is one.")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import replace
 from typing import Any
 
 from corrbandits.belief import Vague
@@ -183,8 +182,7 @@ def ways(policy: Policy, arms: int) -> list[list[float]] | None:
         return None
     if policy.moves.graph is None and policy.moves.coordinates is None:
         return None
-    lengths = replace(policy.moves, per_move=0.0, per_distance=1.0).table(arms)
-    return [[float(f"{length:.5g}") for length in row] for row in lengths.tolist()]
+    return [[float(f"{length:.5g}") for length in row] for row in policy.moves.distances(arms).tolist()]
 
 
 def explanation(snapshot: Snapshot, found: Explanation) -> Data:

@@ -2,7 +2,7 @@
 
 Games are added to a folder of `corrbandits arena`, or to a new one, each as soon as it was played. Those that are
 there are not played again, so that the same command goes on where it was stopped. Our default plays too, and, as a
-yardstick, the same rule told everything: where it does not lose less than a peer, more problems would have to decide.
+yardstick, the same rule told everything.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ which is known by then; to fit one anew to everybody who is made up takes longer
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from benchmarks.people import MODEL, STUDY
 from benchmarks.timing import tell
 from corrbandits import choices
 from corrbandits._core.checks import Array
+from corrbandits._shell.outputs import write_file
 from corrbandits.choices import PARAMETERS, Fits, Model, Person, Population, Recovery
 from corrbandits.choices.likelihood import Problem
 from corrbandits.choices.modes import Law, most_likely
@@ -89,9 +91,8 @@ def found_again(name: str, group: Group, folder: Path) -> dict[str, Any]:
     noted = [bool(one.notes) for one in alone.fits.each] if isinstance(alone.fits, Fits) else []
     places = {"given": alone.given, "alone": alone.found}
     if name in POOLED:
-        places["pooled"] = from_folder(
-            folder / f"{name} pooled, {len(noted)} people.json", lambda: pooled(group, alone)
-        )
+        of = [written(group.law), group.values, np.array(alone.found).tolist()]
+        places["pooled"] = from_folder(folder, f"{name} pooled", of, lambda: pooled(group, alone))
     return {"names": alone.names, "noted": noted} | {
         which: short(within(np.array(each), alone.names)) for which, each in places.items()
     }
@@ -121,7 +122,8 @@ def law(people: Sequence[Person], model: Model, folder: Path) -> Population:
         print(found)
         return written(found)
 
-    kept = from_folder(folder / f"law of {' '.join(model.free)}, {len(people)} people.json", fitted)
+    of = [[one.arms.tolist(), one.rewards.tolist()] for person in people for one in person.rounds]
+    kept = from_folder(folder, f"law of {' '.join(model.free)}", [repr(model), of], fitted)
     assumed = Population.of_law(model, kept["mean"], kept["covariance"])
     return replace(assumed, correlated=True, notes=tuple(kept["notes"]))
 
@@ -131,10 +133,12 @@ def written(found: Population) -> dict[str, Any]:
     return {"mean": found.mean.tolist(), "covariance": found.covariance.tolist(), "notes": list(found.notes)}
 
 
-def from_folder(place: Path, made: Callable[[], Any]) -> Any:
-    """Return what is kept at a place; if nothing is, what is made, and keep it."""
+def from_folder(folder: Path, name: str, of: Any, made: Callable[[], Any]) -> Any:
+    """Return what is kept under a name and was made of the same; if nothing is, what is made, and keep it."""
+    digest = hashlib.sha256(json.dumps(of).encode()).hexdigest()[:12]
+    place = folder / f"{name}, {digest}.json"
     if not place.exists():
-        place.write_text(json.dumps(made()), encoding="utf-8")
+        write_file(place, json.dumps(made()).encode())
     return json.loads(place.read_text(encoding="utf-8"))
 
 

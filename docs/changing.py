@@ -81,7 +81,7 @@ def listed(words: Iterable[str]) -> str:
     '1, 2 and 3'
     """
     *first, last = words
-    return f"{', '.join(first)} and {last}"
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _cell(row: Standing | None) -> str:

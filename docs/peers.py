@@ -78,7 +78,8 @@ def at_horizon(rows, horizon, behind):
         f"{len(rivals)} comparisons."
     )
     if told:
-        said += f" Told everything, the same rule has lost less than every peer in {len(families) - len(behind)}."
+        ahead = {row["family"] for row in told} - set(behind or [])
+        said += f" Told everything, the same rule has lost less than every peer in {len(ahead)}."
         peers[f"{DEFAULT.rule}, told everything"] = told
     ranked = sorted(peers, key=lambda name: _middle(peers[name]))
     return f"{said}\n\n{table(HEADS, [_cells(name, peers[name]) for name in ranked])}"

@@ -103,8 +103,9 @@ def of_models(data):
     """Return the confusion matrix as a table."""
     seen = confusion(data)
     shares = np.column_stack([seen.matrix, seen.ties])
-    rows = [(name, *(f"{share:.2f}" for share in row)) for name, row in zip(seen.names, shares, strict=True)]
-    return table(("made up by; best description", *seen.names, "as well by several"), rows)
+    people = f"{seen.evidence.shape[1]}"
+    rows = [(name, people, *(f"{share:.2f}" for share in row)) for name, row in zip(seen.names, shares, strict=True)]
+    return table(("made up by; best description", "people", *seen.names, "as well by several"), rows)
 
 
 def of_power(data):

@@ -157,6 +157,17 @@ def test_the_best_rule_is_the_one_that_was_fixed_before_and_beside_it_whoever_lo
     assert "within 5 % of the best rule told everything in 0 of 1; not to be told" in field
 
 
+def test_a_family_that_moves_the_mean_much_is_named(same_rule):
+    base = np.random.default_rng(4).gamma(20.0, size=30)
+    told = {(DEFAULT.rule, "everything"): base}
+    names = ["chain", "trend", "scattered", "clusters", "paper's surface"]
+    alike = [game for name in names[:4] for game in games_of({DEFAULT: 1.2 * base, **told}, family=name)]
+    for factor, said in ((0.03, True), (1.1, False)):
+        rows = standings(alike + games_of({DEFAULT: factor * base, **told}, family=names[4]))
+        text = "One of them moves this mean much: in paper's surface it is 0.03 times, and over the others 1.2 times."
+        assert (text in " ".join(sentences(rows))) == said
+
+
 def test_too_few_problems_for_a_verdict_are_said_first(same_rule):
     """One problem says nothing of others; two that disagree say little; a rival is not "no worse" for want of them."""
     told, rival = (DEFAULT.rule, "everything"), ("Peer", "nothing")

@@ -36,9 +36,11 @@ def test_what_is_kept_is_not_made_again(tmp_path):
         made.append(1)
         return {"found": [1.5]}
 
-    place = tmp_path / "kept.json"
-    assert madeup.from_folder(place, make) == madeup.from_folder(place, make) == {"found": [1.5]}
+    for _ in range(2):
+        assert madeup.from_folder(tmp_path, "kept", [1, 2], make) == {"found": [1.5]}
     assert made == [1]
+    madeup.from_folder(tmp_path, "kept", [1, 3], make)  # of something else
+    assert made == [1, 1]
 
 
 def test_somebody_of_a_short_length_is_found_no_lower_than_the_parameters_that_were_given():

@@ -42,6 +42,15 @@ def test_kendalls_correlation_counts_pairs_in_the_same_order(recovered):
         assert recovered.kendall[name] == pytest.approx((given * found).sum() / (people * (people - 1)), abs=1e-12)
 
 
+def test_kendalls_correlation_leaves_out_of_its_measure_pairs_that_are_level():
+    """People at one end are level: the pairs in order are over the root of those that are not level on either side."""
+    given, found = np.array([1.0, 2.0, 3.0, 3.0, 5.0]), np.array([7.0, 7.0, 8.0, 9.0, 7.0])
+    signs = [np.sign(np.subtract.outer(each, each)) for each in (given, found)]
+    expected = (signs[0] * signs[1]).sum() / np.sqrt(np.prod([np.abs(each).sum() for each in signs]))
+    level = choices.Recovery(("length",), given[:, None], found[:, None])
+    assert level.kendall["length"] == pytest.approx(expected, abs=1e-12)
+
+
 def test_people_lie_as_far_from_where_they_are_found_as_their_errors_say(recovered):
     """Standard scores of 48 parameters: their root mean square is 1, give or take 0.1 by chance."""
     sure = np.sqrt([one.covariance.diagonal() for one in recovered.fits.people])
@@ -100,7 +109,7 @@ def test_who_is_described_as_well_by_several_models_counts_for_each_whatever_the
     evidence = np.concatenate([evidence, evidence[:1]])
     seen = choices.Confusion(("a", "b", "c"), evidence)
     assert seen.matrix[:2] == pytest.approx(np.array([[0.25, 0.75, 0.0], [1 / 6, 1 / 6, 2 / 3]]))
-    assert seen.ties.tolist() == [0.5, 0.5, 0.5]
+    assert seen.ties.tolist() == seen.to_dataset()["ties"].values.tolist() == [0.5, 0.5, 0.5]
     turned = choices.Confusion(("c", "b", "a"), evidence[:, :, ::-1])
     np.testing.assert_array_equal(turned.matrix[:, ::-1], seen.matrix)
 

@@ -23,6 +23,9 @@ NAMES = {
 
 PAPERS = ("UCL a=1", "CorrelatedUCL")
 
+SWAYING, FEWEST_SWAYED = 1.15, 5
+"""A family without which the mean of so many or more would be this much larger or smaller is named."""
+
 
 def sentences(rows: Sequence[Standing]) -> list[str]:
     """Return what was found, the sentence to remember first.
@@ -67,7 +70,7 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     said = [
         f"After {horizon:,} decisions, {DEFAULT.rule} told nothing has lost {_ratio(default)} times what the best rule "
         f"told {prior} has lost, in geometric mean over {number_of}; at worst {number(default.worst, 3)} times, in "
-        f"{default.worst_family}{verdict}."
+        f"{default.worst_family}{verdict}.{_swayed(families, here)}"
     ]
     if brief:
         return said
@@ -87,6 +90,20 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
         *_same_rule_told_everything(group, families, here),
         *_not_told_of_change(group, here),
     ]
+
+
+def _swayed(families: Sequence[str], here: Found) -> str:
+    """Return in words what the mean would be without the family that moves it most, if it moves it much."""
+    logs = {name: math.log(here[name, DEFAULT].ratio) for name in families if here[name, DEFAULT].ratio > 0}
+    if len(logs) < FEWEST_SWAYED:
+        return ""
+    total = sum(logs.values())
+    without = {name: (total - value) / (len(logs) - 1) for name, value in logs.items()}
+    name = max(without, key=lambda one: abs(without[one] - total / len(logs)))
+    if abs(without[name] - total / len(logs)) < math.log(SWAYING):
+        return ""
+    rest, own = (number(math.exp(value), 3) for value in (without[name], logs[name]))
+    return f" One of them moves this mean much: in {name} it is {own} times, and over the others {rest} times."
 
 
 def _too_few(problems: int, row: Standing, where: str) -> str:

@@ -78,7 +78,7 @@ class Confusion:
 
         pair = ("made_up_by", "fitted")
         columns: dict[str, Any] = {"evidence": (("made_up_by", "person", "fitted"), self.evidence)}
-        columns |= {"matrix": (pair, self.matrix), "inversion": (pair, self.inversion)}
+        columns |= {"matrix": (pair, self.matrix), "inversion": (pair, self.inversion), "ties": (pair[:1], self.ties)}
         return xr.Dataset(columns, {"made_up_by": list(self.names), "fitted": list(self.names)})
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import counted, device, engine, game, state
+from corrbandits.simulation.engines.gpu import counted, device, engine, game, memory, state
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
@@ -193,7 +193,7 @@ def test_a_device_that_holds_no_run_is_an_error_that_says_what_would_fit(monkeyp
 
 def test_runs_that_do_not_fit_at_once_are_played_one_after_the_other(monkeypatch):
     whole, _ = played(ENGINES["gpu"], runs_of(horizon=6))
-    monkeypatch.setattr(game, "most_at_once", lambda runs: 3)
+    monkeypatch.setattr(memory, "most_at_once", lambda runs: 3)
     some, steps = played(ENGINES["gpu"], runs_of(horizon=6))
     assert steps == 4 * 6
     for name, array in whole.items():

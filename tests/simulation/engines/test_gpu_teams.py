@@ -8,12 +8,13 @@ import pytest
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import device, game, shapes, state, strips
+from corrbandits.simulation.engines.gpu import device, game, memory, shapes, state, strips, team_shapes
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
     bandit_of,
     belief_of,
+    on_grid,
     quick_switches,  # noqa: F401  a fixture for every test here
 )
 from tests.support.engines import played
@@ -114,13 +115,6 @@ def test_strips_hold_every_pair_once(size):
 GRIDS = {"line": (7,), "square": (3, 4), "box": (2, 3, 2)} if SIMULATED else {"square": (30, 40), "box": (9, 10, 11)}
 
 
-def on_grid(shape):
-    where = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1).reshape(-1, len(shape))
-    mean = np.random.default_rng(6).normal(0, 1, len(where))
-    noise = np.random.default_rng(7).uniform(0.5, 2.0, len(where))
-    return cb.Implicit(mean=mean, kernel=4 * cb.Exponential(2.0), coordinates=where, noise_variance=noise)
-
-
 @pytest.mark.parametrize("grid", GRIDS)
 def test_a_grid_without_a_matrix_goes_through_the_states_of_the_reference(grid):
     belief, horizon = on_grid(GRIDS[grid]), 12
@@ -169,20 +163,20 @@ def test_what_is_not_played_without_a_matrix_is_refused_in_words(policy, belief,
 def test_too_little_memory_is_an_error_that_says_what_would_fit(monkeypatch, belief):
     runs = Runs(cb.UCL(), belief, bandit_of("gaussian", belief.arms), 50, 1, 0, 3)
     shape = shapes.shape_of(runs, 0)
-    asked = "horizon" if isinstance(shape, shapes.OnGrid) else "arms"
-    monkeypatch.setattr(game, "MOST_RECORDED", 0)
+    asked = "horizon" if isinstance(shape, team_shapes.OnGrid) else "arms"
+    monkeypatch.setattr(memory, "MOST_RECORDED", 0)
     monkeypatch.setattr(device, "free_memory", lambda: 6 * (shape.numbers() + shape.common()))
     with pytest.raises(MemoryError, match=r"a run of 300 arms and 50 decisions takes .* GB on the device.*up to \d+"):
-        game.most_at_once(runs)
-    fitting = int(game._what_fits(shape, device.free_memory() // 8).split()[2])
+        memory.most_at_once(runs)
+    fitting = int(memory._what_fits(shape, 0, device.free_memory()).split()[2])
     assert 1 < fitting < getattr(shape, asked)
 
 
 def test_as_many_blocks_play_a_run_as_there_is_place_and_work_for(monkeypatch):
     monkeypatch.setattr(device, "processors", lambda: 132)
-    assert shapes.blocks_of_team(1, 10**6, 128) == 264
-    assert shapes.blocks_of_team(100, 10**6, 128) == 2
-    assert shapes.blocks_of_team(10**4, 10**6, 128) == shapes.blocks_of_team(1, 1, 128) == 1
+    assert team_shapes.blocks_of_team(1, 10**6, 128) == 264
+    assert team_shapes.blocks_of_team(100, 10**6, 128) == 2
+    assert team_shapes.blocks_of_team(10**4, 10**6, 128) == team_shapes.blocks_of_team(1, 1, 128) == 1
 
 
 def test_auto_takes_the_device_for_a_large_grid_as_long_as_it_holds_all_streaks(monkeypatch):

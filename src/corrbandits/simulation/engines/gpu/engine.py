@@ -62,7 +62,7 @@ class OnDevice(Engine, ABC):
 
     def play(self, runs: Runs, into: Recorded, advanced: Advanced) -> None:
         """Play the runs, as many at once as the device holds."""
-        from corrbandits.simulation.engines.gpu.game import most_at_once
+        from corrbandits.simulation.engines.gpu.memory import most_at_once
 
         with _ONE_AT_A_TIME:
             most = most_at_once(runs)
@@ -108,7 +108,7 @@ class GpuSameNoise(OnDevice):
 
 def _fits(runs: Runs) -> bool:
     """Return whether the device holds a run: on a grid without a matrix, what it holds grows with every decision."""
-    from corrbandits.simulation.engines.gpu.game import most_at_once
+    from corrbandits.simulation.engines.gpu.memory import most_at_once
 
     try:
         return not isinstance(runs.belief, Implicit) or most_at_once(runs) > 0

@@ -193,7 +193,7 @@ def test_a_device_that_holds_no_run_is_an_error_that_says_what_would_fit(monkeyp
 
 def test_runs_that_do_not_fit_at_once_are_played_one_after_the_other(monkeypatch):
     whole, _ = played(ENGINES["gpu"], runs_of(horizon=6))
-    monkeypatch.setattr(memory, "most_at_once", lambda runs: 3)
+    monkeypatch.setattr(memory, "most_at_once", lambda runs, same_noise: 3)
     some, steps = played(ENGINES["gpu"], runs_of(horizon=6))
     assert steps == 4 * 6
     for name, array in whole.items():
@@ -254,6 +254,8 @@ def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypa
         assert engine_for(large).name == "compiled"  # the simulator is never worth it
     monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "missing", lambda: "")
+    monkeypatch.setattr(device, "shared_limit", lambda: 232_448)
+    monkeypatch.setattr(device, "free_memory", lambda: 1 << 34)
     assert (engine_for(small).name, engine_for(large).name) == ("compiled", "gpu")
     joint = Runs(cb.UCL(), BELIEFS["joint"], BANDITS["gaussian"], 10**6, 0, 0, 10**4)
     assert engine_for(joint).name == "gpu"

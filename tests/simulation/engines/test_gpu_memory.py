@@ -1,5 +1,6 @@
 """What runs take of a device's memory: counted ahead, and in the end."""
 
+import numpy as np
 import pytest
 
 import corrbandits as cb
@@ -56,6 +57,40 @@ def test_a_device_holds_as_many_runs_as_fit(monkeypatch):
     runs, each = runs_of("on a grid", runs=5), 8 * (51 * 300)
     shape = shape_of(runs)
     monkeypatch.setattr(memory, "MOST_RECORDED", 0)
-    monkeypatch.setattr(device, "free_memory", lambda: 8 * shape.common() + 3 * memory.bytes_of_run(shape, 0))
-    assert memory.most_at_once(runs) == 3
-    assert each < memory.bytes_of_run(shape, 0) < 1.3 * each  # streaks, and little else
+    monkeypatch.setattr(
+        device, "free_memory", lambda: 8 * shape.common() + 3 * memory.bytes_of_run(shape, 0, same_noise=False)
+    )
+    assert memory.most_at_once(runs, same_noise=False) == 3
+    assert each < memory.bytes_of_run(shape, 0, same_noise=False) < 1.3 * each  # streaks, and little else
+
+
+@pytest.mark.parametrize("name", ["jointly, draws", "apart, draws"])
+def test_draws_that_are_given_are_counted_on_the_device_and_here(monkeypatch, name):
+    runs = runs_of(name, runs=5)
+    shape, given = shape_of(runs), 8 * 2 * runs.belief.arms * 50
+    each = memory.bytes_of_run(shape, 0, same_noise=True)
+    assert each - memory.bytes_of_run(shape, 0, same_noise=False) == given
+    monkeypatch.setattr(memory, "MOST_RECORDED", 0)
+    monkeypatch.setattr(device, "free_memory", lambda: 8 * shape.common() + 3 * each)
+    assert memory.most_at_once(runs, same_noise=True) == 3
+    assert memory.most_at_once(runs, same_noise=False) == 5
+    monkeypatch.setattr(memory, "MOST_DRAWN", 2 * given)
+    assert memory.most_at_once(runs, same_noise=True) == 2
+    monkeypatch.setattr(memory, "MOST_DRAWN", given - 1)
+    with pytest.raises(MemoryError, match=r"draws are given ahead: they take .* GB, above .*'compiled' or 'gpu'"):
+        memory.most_at_once(runs, same_noise=True)
+
+
+def test_draws_that_are_given_are_sent_to_the_device_once(monkeypatch):
+    sent, launched = [], []
+    monkeypatch.setattr(device, "sent", lambda array: sent.append(array) or array)
+    monkeypatch.setattr(device, "uploaded", lambda arrays: arrays)
+    monkeypatch.setattr(shapes.Jointly, "launch", lambda shape, arguments, runs: launched.append(arguments[1].draws))
+    runs = Runs(cb.Thompson(), belief_of("joint", 3), bandit_of("gaussian", 3), 20, 1, 0, 2)
+    playing, into = game.Game(runs, same_noise=True), runs.room()
+    for first, last in ((0, 4), (4, 20)):
+        playing.advance(first, last, into)
+    (draws,) = (array for array in sent if array.shape == (2 * 3 * 20, 2))
+    assert all(one is draws for one in launched)
+    for run, (_, rng) in enumerate(runs.generators()):
+        np.testing.assert_array_equal(draws[:, run], rng.standard_normal(2 * 3 * 20))

@@ -191,5 +191,7 @@ def test_a_device_that_holds_no_run_is_an_error_that_says_what_would_fit(monkeyp
 def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypatch):
     monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "missing", lambda: "")
+    monkeypatch.setattr(device, "shared_limit", lambda: 232_448)
+    monkeypatch.setattr(device, "free_memory", lambda: 1 << 34)
     few, many = (runs_of(cb.Gittins(HORIZON), untold(), last=last) for last in (10, 10**9))
     assert (engine_for(few).name, engine_for(many).name) == ("compiled", "gpu")

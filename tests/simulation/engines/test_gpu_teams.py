@@ -167,8 +167,8 @@ def test_too_little_memory_is_an_error_that_says_what_would_fit(monkeypatch, bel
     monkeypatch.setattr(memory, "MOST_RECORDED", 0)
     monkeypatch.setattr(device, "free_memory", lambda: 6 * (shape.numbers() + shape.common()))
     with pytest.raises(MemoryError, match=r"a run of 300 arms and 50 decisions takes .* GB on the device.*up to \d+"):
-        memory.most_at_once(runs)
-    fitting = int(memory._what_fits(shape, 0, device.free_memory()).split()[2])
+        memory.most_at_once(runs, same_noise=False)
+    fitting = int(memory._what_fits(shape, 0, device.free_memory(), same_noise=False).split()[2])
     assert 1 < fitting < getattr(shape, asked)
 
 

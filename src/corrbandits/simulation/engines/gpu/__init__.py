@@ -22,6 +22,6 @@ Who calls whom, from the outside in:
 The arithmetic is that of `engines.compiled`, streaks included: `compiled.update` derives it.
 """
 
-from corrbandits.simulation.engines.gpu.engine import Gpu, GpuSameNoise
+from corrbandits.simulation.engines.gpu.engine import Gpu, GpuSameNoise, OnDevice
 
-__all__ = ["Gpu", "GpuSameNoise"]
+__all__ = ["Gpu", "GpuSameNoise", "OnDevice"]

@@ -78,13 +78,17 @@ def free_memory() -> int:
 
 
 def uploaded(arrays: Any) -> Any:
-    """Return a tuple of arrays and numbers with every array on the device; the simulator takes them as they are."""
+    """Return a tuple of arrays and numbers with every array on the device."""
+    return type(arrays)(*(sent(one) if isinstance(one, np.ndarray) else one for one in arrays))
+
+
+def sent(array: Any) -> Any:
+    """Return an array on the device; the simulator takes it as it is."""
     if simulated():
-        return arrays
+        return array
     from numba import cuda
 
-    there = (cuda.to_device(np.ascontiguousarray(one)) if isinstance(one, np.ndarray) else one for one in arrays)
-    return type(arrays)(*there)
+    return cuda.to_device(np.ascontiguousarray(array))
 
 
 def room(*shape: int, of: Any = np.float64) -> Any:
@@ -98,11 +102,7 @@ def room(*shape: int, of: Any = np.float64) -> Any:
 
 def zeros(*shape: int) -> Any:
     """Return an array of whole numbers on the device, all 0."""
-    if simulated():
-        return room(*shape, of=np.int64)
-    from numba import cuda
-
-    return cuda.to_device(np.zeros(shape, dtype=np.int64))
+    return sent(np.zeros(shape, dtype=np.int64))
 
 
 def fetched(array: Any) -> Any:

@@ -8,9 +8,10 @@ from abc import ABC
 from dataclasses import replace
 from typing import ClassVar, final
 
-from corrbandits.belief import Correlated, Implicit, Vague
+from corrbandits.belief import Correlated, Implicit, Independent, Vague
+from corrbandits.policies import Thompson
 from corrbandits.simulation.engines.gpu import device
-from corrbandits.simulation.engines.gpu.refusing import refusal
+from corrbandits.simulation.engines.gpu.refusing import refusal, rule_of
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
 from corrbandits.simulation.engines.walking import Walk
 
@@ -50,9 +51,13 @@ class OnDevice(Engine, ABC):
         The noise of a single run is soon drawn, and is then that of the other engines: the arena and the stress test,
         which play one run of a problem at a time, compare all who play it under the same noise.
         """
-        if self.same_noise != (len(runs) == 1):
+        return self.same_noise == (len(runs) == 1) and self.is_faster(runs)
+
+    def is_faster(self, runs: Runs) -> bool:
+        """Return whether it plays so large work sooner than the cores, as far as it can play it."""
+        if not _is_enough(runs) or device.simulated() or self.refuses(runs):
             return False
-        return _is_enough(runs) and not self.refuses(runs) and not device.simulated() and _fits(runs)
+        return not (self.same_noise and _waits_for_one(runs)) and _fits(runs, same_noise=self.same_noise)
 
     def batch_size(self, runs: Runs) -> int:
         """Return how many runs are played at a time: the same on every device, for checkpoints."""
@@ -65,7 +70,7 @@ class OnDevice(Engine, ABC):
         from corrbandits.simulation.engines.gpu.memory import most_at_once
 
         with _ONE_AT_A_TIME:
-            most = most_at_once(runs)
+            most = most_at_once(runs, same_noise=self.same_noise)
             for first in range(runs.first, runs.last, most):
                 some = replace(runs, first=first, last=min(first + most, runs.last))
                 rows = slice(first - runs.first, some.last - runs.first)
@@ -106,12 +111,26 @@ class GpuSameNoise(OnDevice):
     same_noise = True
 
 
-def _fits(runs: Runs) -> bool:
-    """Return whether the device holds a run: on a grid without a matrix, what it holds grows with every decision."""
+def _waits_for_one(runs: Runs) -> bool:
+    """Return whether, under the noise of the cores, all wait for one: who draws, a thread, or the block of one run.
+
+    The noise is drawn on one core, and so are normal numbers for draws. On independent arms a run has one thread, which
+    is soon through; on correlated ones that a block has memory for, it has that block. A mixture is so much work that
+    one block plays it sooner than a core.
+    """
+    from corrbandits.simulation.engines.gpu.shapes import Jointly, shape_of
+
+    if isinstance(runs.belief, Independent) or isinstance(runs.policy, Thompson):
+        return True
+    return len(runs) == 1 and isinstance(shape_of(runs, rule_of(runs.policy, runs.belief)), Jointly)
+
+
+def _fits(runs: Runs, *, same_noise: bool) -> bool:
+    """Return whether the device holds a run."""
     from corrbandits.simulation.engines.gpu.memory import most_at_once
 
     try:
-        return not isinstance(runs.belief, Implicit) or most_at_once(runs) > 0
+        return most_at_once(runs, same_noise=same_noise) > 0
     except MemoryError:
         return False
 

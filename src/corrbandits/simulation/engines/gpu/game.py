@@ -16,7 +16,7 @@ from corrbandits.simulation.engines.compiled.engine import schedule
 from corrbandits.simulation.engines.compiled.state import FLOOR, ranked
 from corrbandits.simulation.engines.gpu import device, state
 from corrbandits.simulation.engines.gpu.counted import key_of
-from corrbandits.simulation.engines.gpu.memory import MOST_RECORDED
+from corrbandits.simulation.engines.gpu.memory import MOST_RECORDED, given_draws
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, PRINTED, rule_of
 from corrbandits.simulation.engines.gpu.shape_base import Shape
 from corrbandits.simulation.engines.gpu.shapes import shape_of
@@ -112,7 +112,8 @@ class Game:
         self._counts = device.zeros(n, many)
         per_step = 8 * many * same_noise + 12 * many * (runs.times is None)
         self.most_steps = max(1, MOST_RECORDED // per_step) if per_step else runs.horizon
-        self._draws = self._given_draws() if same_noise and self._rule == DRAWS else bare(0, 0)
+        draws = given_draws(self._shape, same_noise=same_noise)
+        self._draws = device.sent(self._given_draws(draws)) if draws else bare(0, 0)  # once, not at every launch
 
     def advance(self, done: int, until: int, into: Recorded) -> None:
         """Make the decisions after the first `done`, up to number `until`; write those that are recorded in full."""
@@ -140,7 +141,9 @@ class Game:
             return np.asarray(bare(0, 0))
         return np.stack([self._runs.environment.noise(rng, n) for rng, _ in self._generators], axis=1)
 
-    def _given_draws(self) -> Array:
-        """Return all normal numbers that draws may take: two for each arm and step."""
-        numbers = 2 * self._runs.belief.arms * self._runs.horizon
-        return np.stack([rng.standard_normal(numbers) for _, rng in self._generators], axis=1)
+    def _given_draws(self, numbers: int) -> Array:
+        """Return all normal numbers that draws may take, so many for each run."""
+        given = np.empty((numbers, len(self._runs)))
+        for run, (_, rng) in enumerate(self._generators):
+            given[:, run] = rng.standard_normal(numbers)
+        return given

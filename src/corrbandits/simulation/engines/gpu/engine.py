@@ -42,8 +42,8 @@ class OnDevice(Engine, ABC):
     """Whether the noise is that of the other engines, or counted on the device."""
 
     def refuses(self, runs: Runs) -> str:
-        """Return what it cannot play, or why there is no device."""
-        return refusal(runs, same_noise=self.same_noise) or device.missing()
+        """Return what it cannot play, why there is no device, or what is beyond this one."""
+        return refusal(runs, same_noise=self.same_noise) or device.missing() or _beyond_a_block(runs)
 
     def pays(self, runs: Runs) -> bool:
         """Return whether the work is so large that a device is worth asking for; the simulator never is.
@@ -109,6 +109,18 @@ class GpuSameNoise(OnDevice):
 
     name = "gpu-same-noise"
     same_noise = True
+
+
+def _beyond_a_block(runs: Runs) -> str:
+    """Return that a block must share more of a mixture than the device lets it, or ""."""
+    if not isinstance(runs.belief, Vague):
+        return ""
+    from corrbandits.simulation.engines.gpu.mixed import shared_numbers
+
+    arms, parts, most = runs.belief.arms, len(runs.belief.parts), device.shared_limit()
+    needed = 8 * shared_numbers(arms, parts, vectors=False)
+    shared = f"a Vague belief of {arms:,} arms and {parts:,} parts needs {needed:,} bytes that a block shares"
+    return "" if needed <= most else f"{shared}, but the device has {most:,}"
 
 
 def _waits_for_one(runs: Runs) -> bool:

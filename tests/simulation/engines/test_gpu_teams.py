@@ -173,10 +173,20 @@ def test_too_little_memory_is_an_error_that_says_what_would_fit(monkeypatch, bel
 
 
 def test_as_many_blocks_play_a_run_as_there_is_place_and_work_for(monkeypatch):
+    monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "processors", lambda: 132)
+    monkeypatch.setattr(device, "threads_at_once", lambda: 2048)
     assert team_shapes.blocks_of_team(1, 10**6, 128) == 264
     assert team_shapes.blocks_of_team(100, 10**6, 128) == 2
     assert team_shapes.blocks_of_team(10**4, 10**6, 128) == team_shapes.blocks_of_team(1, 1, 128) == 1
+    assert team_shapes.blocks_of_team(1, 10**6, team_shapes.GRID_REGISTERS) == 132 * 6
+    monkeypatch.setattr(device, "threads_at_once", lambda: 1024)  # as on devices of compute capability 7.5
+    assert team_shapes.blocks_of_team(1, 10**6, team_shapes.GRID_REGISTERS) == 132 * 4
+
+
+def test_no_two_blocks_wait_for_each_other_in_the_simulator(monkeypatch):
+    monkeypatch.setattr(device, "simulated", lambda: True)
+    assert team_shapes.blocks_of_team(1, 10**6, 128) == 1
 
 
 def test_auto_takes_the_device_for_a_large_grid_as_long_as_it_holds_all_streaks(monkeypatch):

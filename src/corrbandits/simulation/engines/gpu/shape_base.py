@@ -13,9 +13,6 @@ from corrbandits.policies.gittins.table import table
 from corrbandits.simulation.engines.gpu import device, state
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES
 
-REGISTERS = 65_536
-"""Of a multiprocessor."""
-
 OF_PROBLEM, OF_RUN = state.KEPT_OWN + 8, state.AT + state.OF_RUN
 """Vectors of a `Problem`: the prior's and eight more; and how many numbers of a run every thread knows."""
 

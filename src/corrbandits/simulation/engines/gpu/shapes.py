@@ -13,7 +13,7 @@ from corrbandits.belief import Correlated, Implicit, Vague
 from corrbandits.simulation.engines.compiled.mixed_state import Told
 from corrbandits.simulation.engines.gpu import apart, device, joint, mixed, mixed_state, state
 from corrbandits.simulation.engines.gpu.refusing import PRINTED
-from corrbandits.simulation.engines.gpu.shape_base import OF_RUN, REGISTERS, Shape, of_runs
+from corrbandits.simulation.engines.gpu.shape_base import OF_RUN, Shape, of_runs
 from corrbandits.simulation.engines.gpu.state import Kept
 from corrbandits.simulation.engines.gpu.team_shapes import InTeams, OnGrid
 from corrbandits.simulation.engines.protocol import Runs
@@ -147,8 +147,8 @@ def registers_for(threads: int, shared: int, least: int = 0) -> int:
 
     Fewer blocks fit if each thread is to have at least so many.
     """
-    blocks = max(1, min(2048 // threads, (device.shared_limit() + 1024) // (shared + 1024)))
-    alone, side_by_side = (REGISTERS // (many * threads) // 8 * 8 for many in (1, blocks))
+    blocks = max(1, min(device.threads_at_once() // threads, (device.shared_limit() + 1024) // (shared + 1024)))
+    alone, side_by_side = (device.REGISTERS // (many * threads) // 8 * 8 for many in (1, blocks))
     return min(255, alone, max(64, least, side_by_side))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import device, state, strips, team
 from corrbandits.simulation.engines.gpu.lanes import LANES
-from corrbandits.simulation.engines.gpu.shape_base import OF_RUN, REGISTERS, Shape, of_runs
+from corrbandits.simulation.engines.gpu.shape_base import OF_RUN, Shape, of_runs
 from corrbandits.simulation.engines.gpu.team_state import KeptByTeams
 
 THREADS_OF_TEAM, TEAM_REGISTERS, GRID_REGISTERS = 256, 128, 40
@@ -93,7 +93,7 @@ def blocks_of_team(runs: int, threads: int, registers: int) -> int:
     >>> blocks_of_team(1000, 10**6, 128)
     1
     """
-    at_once = device.processors() * (REGISTERS // (registers * THREADS_OF_TEAM))
+    at_once = device.blocks_at_once(THREADS_OF_TEAM, registers)
     return max(1, min(at_once // runs, threads // THREADS_OF_TEAM))
 
 

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 
+import numba_cuda
 import numpy as np
 import pytest
 from numba.cuda.cudadrv.error import CudaSupportError
@@ -11,7 +12,7 @@ from scipy.special import ndtri
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import counted, device, engine, game, memory, state
+from corrbandits.simulation.engines.gpu import compiling, counted, device, engine, game, memory, state
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
@@ -262,6 +263,20 @@ def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypa
     assert engine_for(replace(joint, last=10**3)).name == "compiled"
     monkeypatch.setattr(device, "missing", lambda: "there is no NVIDIA device here")
     assert engine_for(large).name == "compiled"
+
+
+def test_kernels_on_disk_are_those_of_the_same_sources_constants_and_compiler(monkeypatch):
+    found = {compiling.made_of()}
+    with monkeypatch.context() as changed:
+        changed.setattr(compiling, "NEAR", 1e-8)
+        found.add(compiling.made_of())
+    with monkeypatch.context() as changed:
+        changed.setattr(numba_cuda, "__version__", "0.0.0")
+        found.add(compiling.made_of())
+    with monkeypatch.context() as changed:
+        changed.setattr(compiling.cache, "stamp", str)
+        found.add(compiling.made_of())
+    assert len(found) == 4
 
 
 if not SIMULATED:

@@ -38,10 +38,7 @@ def now(playing, arms):
     return own[:, state.MU], covariance
 
 
-@pytest.mark.usefixtures("no_shared_memory")
-@pytest.mark.parametrize("arms", [1, 2, 5, 9] if SIMULATED else [33, 236, 1037])
-@pytest.mark.parametrize("name", ["printed", "UCL", "Thompson"])
-def test_a_team_goes_through_the_states_of_the_reference(name, arms):
+def assert_states_are_those_of_the_reference(name, arms):
     belief, horizon = belief_of("joint", arms), 14
     runs = Runs(POLICIES[name], belief, bandit_of("gaussian", arms), horizon, 1, 0, 1)
     playing, into = game.Game(runs, same_noise=False), runs.room()
@@ -58,6 +55,25 @@ def test_a_team_goes_through_the_states_of_the_reference(name, arms):
             np.testing.assert_allclose(w, settled.deviation * settled.spread(), rtol=1e-10)
     playing.finish(into)
     np.testing.assert_array_equal(into["counts"][0], np.bincount(into["arms"][0], minlength=arms))
+
+
+@pytest.mark.usefixtures("no_shared_memory")
+@pytest.mark.parametrize("arms", [1, 2, 5, 9] if SIMULATED else [33, 236, 1037, 1237])
+@pytest.mark.parametrize("name", ["printed", "UCL", "Thompson"])
+def test_a_team_goes_through_the_states_of_the_reference(name, arms):
+    assert_states_are_those_of_the_reference(name, arms)
+
+
+@pytest.mark.skipif(not SIMULATED, reason="kernels on disk are those of the sizes that chunks have")
+@pytest.mark.usefixtures("no_shared_memory")
+@pytest.mark.parametrize(("arms", "groups"), [(9, 4), (13, 16)])
+@pytest.mark.parametrize("name", ["printed", "UCL", "Thompson"])
+def test_larger_chunks_of_more_arms_give_the_states_of_the_reference(monkeypatch, name, arms, groups):
+    monkeypatch.setattr(strips, "SMALL", 8)
+    monkeypatch.setattr(strips, "LARGE", 13)
+    assert strips.chunk_rows(arms) == groups * strips.ROWS
+    assert strips.chunks_of(arms) > 1
+    assert_states_are_those_of_the_reference(name, arms)
 
 
 @pytest.mark.usefixtures("no_shared_memory")

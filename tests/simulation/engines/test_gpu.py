@@ -12,7 +12,7 @@ from scipy.special import ndtri
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import compiling, counted, device, engine, game, memory, state
+from corrbandits.simulation.engines.gpu import compiling, counted, device, engine, game, joint_choose, memory, state
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
@@ -263,6 +263,15 @@ def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypa
     assert engine_for(replace(joint, last=10**3)).name == "compiled"
     monkeypatch.setattr(device, "missing", lambda: "there is no NVIDIA device here")
     assert engine_for(large).name == "compiled"
+
+
+@pytest.mark.skipif(not SIMULATED, reason="what a warp finds is made up")
+@pytest.mark.parametrize("name", ["UCL", "horizon", "Gittins"])
+def test_an_arm_is_taken_even_if_no_index_is_a_number(monkeypatch, name):
+    """Then, on a device, a thread without an arm has the largest: the arm after the last, in the first of the warps."""
+    monkeypatch.setattr(joint_choose, "first_largest_of", lambda value, warps, *_: (np.nan, warps))
+    runs = Runs(POLICIES[name], belief_of("joint", 5), bandit_of("gaussian", 5), 3, 1, 0, 1)
+    assert not played(ENGINES["gpu"], runs)[0]["arms"].any()
 
 
 def test_kernels_on_disk_are_those_of_the_same_sources_constants_and_compiler(monkeypatch):

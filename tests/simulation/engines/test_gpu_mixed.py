@@ -171,6 +171,8 @@ REFUSED = {
     "UCL needs more of a Vague belief than means and variances": (cb.UCL(), untold()),
     "a Vague belief has no kernel for more than 1,024 arms": (cb.Gittins(9), cb.Vague(arms=1025, parts=2)),
     "the belief has seen or awaits rewards": (cb.Gittins(9), untold().observe(0, 1.0)),
+    "the belief knows of earlier seasons": (cb.Gittins(9), untold(history=[([0, 1, 2], [1.0, 2.0, 1.5])])),
+    "the scale must be integrated out numerically": (cb.Gittins(9), untold(mean=(0.0, 2.0))),
     "a Vague belief of 100 arms and 1,000 parts needs": (cb.Gittins(9), cb.Vague(arms=100, parts=1000)),
 }
 

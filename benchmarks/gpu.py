@@ -71,7 +71,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
         what = f"{type(policy).__name__}, told nothing"
         yield Row(what, untold(10, 10, short, policy), many // 2, few // 4, target=target)
     every = untold(10, 10, 300 // part, GPUCB(delta=1e-250))
-    yield Row("GPUCB, told nothing, no arm twice running", every, many // 8, few // 16)
+    yield Row("GPUCB, told nothing, no arm twice running", every, many // 8, max(1, few // 16))
     for side in (15, 20, 30):
         yield Row("CorrelatedUCL, printed index", correlated(side, side, 400 // part), 1056 // part, 128 // part + 1)
     peers["peer_runs"] *= 32

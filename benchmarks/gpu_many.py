@@ -109,7 +109,7 @@ def _line(row: dict[str, Any], copied: float) -> str:
     speeds = [row[name] * row["changes"] / row["seconds"] for name in ("bytes", "moved")]
     shares = [f"{speed / copied:.0%}" for speed in speeds]
     asked = row["asked"]
-    words = [f"{asked['share']:.0%} of a copy"] if asked["share"] else []
+    words = [f"half at {asked['share']:.0%} of a copy"] if asked["share"] else []
     words += [duration(asked["seconds"])] if asked["seconds"] else []
     met = (not asked["share"] or speeds[0] >= asked["share"] * copied) and (
         not asked["seconds"] or row["seconds"] <= asked["seconds"]

@@ -195,6 +195,13 @@ def test_the_page_on_devices_shows_what_was_measured():
     )
 
 
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_row_on_a_device_has_runs_and_decisions(quick):
+    for row in gpu.rows(quick=quick):
+        assert min(row.runs, row.cpu_runs, row.problem.horizon) >= 1
+        assert bool(row.peer_runs) == bool(row.peer_horizon)
+
+
 @pytest.mark.parametrize("make", [gpu_peers.in_jax, lambda problem: gpu_peers.in_torch(problem, "cpu")])
 @pytest.mark.parametrize("kind", ["printed", "plain", "independent"])
 def test_batches_of_other_libraries_choose_the_arms_that_simulate_chooses(make, kind):

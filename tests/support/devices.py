@@ -47,3 +47,10 @@ def belief_of(kind, arms):
         "half known": cb.Independent(mean=mean, variance=np.resize([np.inf, 4.0, 0.0], arms), noise_variance=noise),
         "joint": cb.Correlated(mean=mean, kernel=4 * cb.Exponential(2.0), coordinates=where, noise_variance=noise),
     }[kind]
+
+
+def on_grid(shape):
+    where = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1).reshape(-1, len(shape))
+    mean = np.random.default_rng(6).normal(0, 1, len(where))
+    noise = np.random.default_rng(7).uniform(0.5, 2.0, len(where))
+    return cb.Implicit(mean=mean, kernel=4 * cb.Exponential(2.0), coordinates=where, noise_variance=noise)

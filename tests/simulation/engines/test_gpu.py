@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 
+import numba_cuda
 import numpy as np
 import pytest
 from numba.cuda.cudadrv.error import CudaSupportError
@@ -11,7 +12,7 @@ from scipy.special import ndtri
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import counted, device, engine, game, state
+from corrbandits.simulation.engines.gpu import compiling, counted, device, engine, game, joint_choose, memory, state
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
@@ -193,7 +194,7 @@ def test_a_device_that_holds_no_run_is_an_error_that_says_what_would_fit(monkeyp
 
 def test_runs_that_do_not_fit_at_once_are_played_one_after_the_other(monkeypatch):
     whole, _ = played(ENGINES["gpu"], runs_of(horizon=6))
-    monkeypatch.setattr(game, "most_at_once", lambda runs: 3)
+    monkeypatch.setattr(memory, "most_at_once", lambda runs, same_noise: 3)
     some, steps = played(ENGINES["gpu"], runs_of(horizon=6))
     assert steps == 4 * 6
     for name, array in whole.items():
@@ -254,12 +255,37 @@ def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypa
         assert engine_for(large).name == "compiled"  # the simulator is never worth it
     monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "missing", lambda: "")
+    monkeypatch.setattr(device, "shared_limit", lambda: 232_448)
+    monkeypatch.setattr(device, "free_memory", lambda: 1 << 34)
     assert (engine_for(small).name, engine_for(large).name) == ("compiled", "gpu")
     joint = Runs(cb.UCL(), BELIEFS["joint"], BANDITS["gaussian"], 10**6, 0, 0, 10**4)
     assert engine_for(joint).name == "gpu"
     assert engine_for(replace(joint, last=10**3)).name == "compiled"
     monkeypatch.setattr(device, "missing", lambda: "there is no NVIDIA device here")
     assert engine_for(large).name == "compiled"
+
+
+@pytest.mark.skipif(not SIMULATED, reason="what a warp finds is made up")
+@pytest.mark.parametrize("name", ["UCL", "horizon", "Gittins"])
+def test_an_arm_is_taken_even_if_no_index_is_a_number(monkeypatch, name):
+    """Then, on a device, a thread without an arm has the largest: the arm after the last, in the first of the warps."""
+    monkeypatch.setattr(joint_choose, "first_largest_of", lambda value, warps, *_: (np.nan, warps))
+    runs = Runs(POLICIES[name], belief_of("joint", 5), bandit_of("gaussian", 5), 3, 1, 0, 1)
+    assert not played(ENGINES["gpu"], runs)[0]["arms"].any()
+
+
+def test_kernels_on_disk_are_those_of_the_same_sources_constants_and_compiler(monkeypatch):
+    found = {compiling.made_of()}
+    with monkeypatch.context() as changed:
+        changed.setattr(compiling, "NEAR", 1e-8)
+        found.add(compiling.made_of())
+    with monkeypatch.context() as changed:
+        changed.setattr(numba_cuda, "__version__", "0.0.0")
+        found.add(compiling.made_of())
+    with monkeypatch.context() as changed:
+        changed.setattr(compiling.cache, "stamp", str)
+        found.add(compiling.made_of())
+    assert len(found) == 4
 
 
 if not SIMULATED:

@@ -10,8 +10,9 @@ import corrbandits as cb
 from corrbandits.arena import calibration, playing
 from corrbandits.arena.problems import problem
 from corrbandits.paper import audit
-from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import device, engine
+from corrbandits.simulation.engines import ENGINES, Runs, engine_for, engines_for
+from corrbandits.simulation.engines.gpu import device, engine, memory, mixed
+from tests.support.devices import bandit_of, belief_of, on_grid
 from tests.support.stress_cases import stressed
 
 
@@ -26,8 +27,10 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "missing", lambda: "")
+    monkeypatch.setattr(device, "shared_limit", lambda: 232_448)
+    monkeypatch.setattr(device, "free_memory", lambda: 1 << 36)
     monkeypatch.setattr(engine.OnDevice, "play", play)
-    for name in ("ENOUGH_APART", "ENOUGH_JOINTLY", "ENOUGH_MIXED"):
+    for name in ("ENOUGH_APART", "ENOUGH_JOINTLY", "ENOUGH_MIXED", "ENOUGH_ON_GRID"):
         monkeypatch.setattr(engine, name, 0)
     return noted
 
@@ -40,7 +43,7 @@ def test_games_of_the_arena_are_played_on_the_device_under_the_noise_that_all_me
         into = here.room()
         ENGINES["compiled"].play(here, into, lambda _: None)
         assert played.regret == pytest.approx(here.environment.gaps[into["arms"][0]].sum() / given.scale)
-    assert asked == [("gpu-same-noise", "Vague"), ("gpu-same-noise", "Correlated")]
+    assert asked == [("gpu-same-noise", "Vague")]  # 75 correlated arms are a single block's
 
 
 def test_what_beliefs_say_of_problems_is_asked_after_games_on_the_device(asked):
@@ -50,8 +53,7 @@ def test_what_beliefs_say_of_problems_is_asked_after_games_on_the_device(asked):
 
 def test_all_who_play_a_stress_test_meet_the_same_noise_on_the_device(asked):
     stressed(confidence=[1.0], length=[1.0], runs=1, survivors=False, horizon=5)
-    assert {name for name, _ in asked} == {"gpu-same-noise"}
-    assert {kind for _, kind in asked} == {"Correlated", "Independent", "Vague"}
+    assert set(asked) == {("gpu-same-noise", "Vague")}  # others have a thread or a block each
 
 
 def test_an_audit_plays_all_runs_of_a_problem_on_the_device(asked, monkeypatch):
@@ -65,11 +67,78 @@ def test_an_audit_plays_all_runs_of_a_problem_on_the_device(asked, monkeypatch):
     assert set(asked) == {("gpu", 3)}
 
 
+def played_by(policy, belief, runs=4, horizon=20):
+    return Runs(policy, belief, bandit_of("gaussian", belief.arms), horizon, 0, 0, runs)
+
+
 def test_policies_meet_the_same_noise_if_not_all_are_played_on_the_device(asked):
-    flat, bandit = cb.Independent(noise_variance=1.0, arms=3), cb.GaussianBandit([0.0, 1.0, 2.0], 1.0)
-    players = {"on the device": (cb.Greedy(), flat), "not": (cb.UCB1(), flat)}
+    belief, bandit = belief_of("joint", 3), bandit_of("gaussian", 3)
+    players = {"on the device": (cb.Greedy(), belief), "not": (cb.UCB1(), belief)}
     both = cb.simulate(players, bandit, 20, 4)
-    assert asked == [("gpu-same-noise", "Independent")]
-    alone = cb.simulate({"not": players["not"]}, bandit, 20, 4, engine="compiled")
+    assert asked == [("gpu-same-noise", "Correlated")]
+    alone = cb.simulate({"not": players["not"]}, bandit, 20, 4, engine="reference")
     np.testing.assert_array_equal(both.arms[1], alone.arms[0])
-    assert engine_for(Runs(*players["on the device"], bandit, 20, 0, 0, 4)).name == "gpu"
+    assert engine_for(played_by(*players["on the device"])).name == "gpu"
+
+
+@pytest.mark.parametrize(
+    ("policy", "belief", "alone", "beside"),
+    [
+        (cb.Greedy(), belief_of("joint", 3), "gpu", "gpu-same-noise"),
+        (cb.Greedy(), cb.Vague(arms=3, parts=2), "gpu", "gpu-same-noise"),
+        (cb.Greedy(), on_grid((3, 2)), "gpu", "gpu-same-noise"),
+        (cb.Greedy(), belief_of("flat", 3), "gpu", "compiled"),
+        (cb.Thompson(), belief_of("joint", 3), "gpu", "compiled"),
+        (cb.UCB1(), belief_of("flat", 3), "compiled", "compiled"),
+    ],
+)
+@pytest.mark.usefixtures("asked")
+def test_beside_the_cores_the_device_plays_what_is_not_held_up_by_their_noise(policy, belief, alone, beside):
+    runs, on_cores = played_by(policy, belief), played_by(cb.UCB1(), belief_of("flat", belief.arms))
+    assert [engine.name for engine in engines_for([runs])] == [alone]
+    assert [engine.name for engine in engines_for([runs, on_cores])] == [beside, "compiled"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "belief", "taken"),
+    [
+        (cb.UCL(), belief_of("joint", 200), "compiled"),
+        (cb.UCL(), belief_of("joint", 300), "gpu-same-noise"),
+        (cb.Thompson(), belief_of("joint", 300), "compiled"),
+        (cb.UCL(), on_grid((3, 2)), "gpu-same-noise"),
+        (cb.UCL(), belief_of("flat", 300), "compiled"),
+    ],
+)
+@pytest.mark.usefixtures("asked")
+def test_a_single_run_is_played_on_the_device_where_more_than_a_block_plays_it(policy, belief, taken):
+    assert engine_for(played_by(policy, belief, runs=1)).name == taken
+
+
+@pytest.mark.parametrize(
+    ("belief", "instead"),
+    [
+        (belief_of("joint", 30), "compiled"),
+        (belief_of("flat", 30), "compiled"),
+        (cb.Vague(arms=5, parts=4), "compiled"),
+        (on_grid((5, 6)), "reference"),
+    ],
+)
+def test_what_the_device_does_not_hold_is_played_on_the_cores(asked, monkeypatch, belief, instead):
+    runs = played_by(cb.Greedy(), belief)
+    assert engine_for(runs).name == "gpu"
+    monkeypatch.setattr(device, "free_memory", lambda: 4 * memory.MOST_RECORDED)
+    assert engine_for(runs).name == instead
+    with pytest.raises(MemoryError, match=f"Close what else uses it, or take engine='{instead}'"):
+        memory.most_at_once(runs, same_noise=False)
+
+
+def test_a_mixture_that_a_block_cannot_share_is_refused_in_words_and_played_on_the_cores(asked, monkeypatch):
+    belief = cb.Vague(arms=5, parts=4)
+    needed = 8 * mixed.shared_numbers(5, 4, vectors=False)
+    runs = played_by(cb.Greedy(), belief)
+    for limit, taken in ((needed, "gpu"), (needed - 1, "compiled")):
+        monkeypatch.setattr(device, "shared_limit", lambda limit=limit: limit)
+        assert engine_for(runs).name == taken
+    words = f"5 arms and 4 parts needs {needed:,} bytes that a block shares, but the device has {needed - 1:,}"
+    with pytest.raises(ValueError, match=words):
+        engine_for(runs, "gpu")

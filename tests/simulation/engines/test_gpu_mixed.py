@@ -171,6 +171,9 @@ REFUSED = {
     "UCL needs more of a Vague belief than means and variances": (cb.UCL(), untold()),
     "a Vague belief has no kernel for more than 1,024 arms": (cb.Gittins(9), cb.Vague(arms=1025, parts=2)),
     "the belief has seen or awaits rewards": (cb.Gittins(9), untold().observe(0, 1.0)),
+    "the belief knows of earlier seasons": (cb.Gittins(9), untold(history=[([0, 1, 2], [1.0, 2.0, 1.5])])),
+    "the scale must be integrated out numerically": (cb.Gittins(9), untold(mean=(0.0, 2.0))),
+    "a Vague belief of 100 arms and 1,000 parts needs": (cb.Gittins(9), cb.Vague(arms=100, parts=1000)),
 }
 
 
@@ -191,5 +194,7 @@ def test_a_device_that_holds_no_run_is_an_error_that_says_what_would_fit(monkeyp
 def test_auto_takes_the_device_where_there_is_one_and_the_work_is_large(monkeypatch):
     monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "missing", lambda: "")
+    monkeypatch.setattr(device, "shared_limit", lambda: 232_448)
+    monkeypatch.setattr(device, "free_memory", lambda: 1 << 34)
     few, many = (runs_of(cb.Gittins(HORIZON), untold(), last=last) for last in (10, 10**9))
     assert (engine_for(few).name, engine_for(many).name) == ("compiled", "gpu")

@@ -8,12 +8,13 @@ import pytest
 import corrbandits as cb
 from corrbandits import simulate
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for
-from corrbandits.simulation.engines.gpu import device, game, shapes, state, strips
+from corrbandits.simulation.engines.gpu import device, game, memory, shapes, state, strips, team_shapes
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
     bandit_of,
     belief_of,
+    on_grid,
     quick_switches,  # noqa: F401  a fixture for every test here
 )
 from tests.support.engines import played
@@ -37,10 +38,7 @@ def now(playing, arms):
     return own[:, state.MU], covariance
 
 
-@pytest.mark.usefixtures("no_shared_memory")
-@pytest.mark.parametrize("arms", [1, 2, 5, 9] if SIMULATED else [33, 236, 1037])
-@pytest.mark.parametrize("name", ["printed", "UCL", "Thompson"])
-def test_a_team_goes_through_the_states_of_the_reference(name, arms):
+def assert_states_are_those_of_the_reference(name, arms):
     belief, horizon = belief_of("joint", arms), 14
     runs = Runs(POLICIES[name], belief, bandit_of("gaussian", arms), horizon, 1, 0, 1)
     playing, into = game.Game(runs, same_noise=False), runs.room()
@@ -57,6 +55,25 @@ def test_a_team_goes_through_the_states_of_the_reference(name, arms):
             np.testing.assert_allclose(w, settled.deviation * settled.spread(), rtol=1e-10)
     playing.finish(into)
     np.testing.assert_array_equal(into["counts"][0], np.bincount(into["arms"][0], minlength=arms))
+
+
+@pytest.mark.usefixtures("no_shared_memory")
+@pytest.mark.parametrize("arms", [1, 2, 5, 9] if SIMULATED else [33, 236, 1037, 1237])
+@pytest.mark.parametrize("name", ["printed", "UCL", "Thompson"])
+def test_a_team_goes_through_the_states_of_the_reference(name, arms):
+    assert_states_are_those_of_the_reference(name, arms)
+
+
+@pytest.mark.skipif(not SIMULATED, reason="kernels on disk are those of the sizes that chunks have")
+@pytest.mark.usefixtures("no_shared_memory")
+@pytest.mark.parametrize(("arms", "groups"), [(9, 4), (13, 16)])
+@pytest.mark.parametrize("name", ["printed", "UCL", "Thompson"])
+def test_larger_chunks_of_more_arms_give_the_states_of_the_reference(monkeypatch, name, arms, groups):
+    monkeypatch.setattr(strips, "SMALL", 8)
+    monkeypatch.setattr(strips, "LARGE", 13)
+    assert strips.chunk_rows(arms) == groups * strips.ROWS
+    assert strips.chunks_of(arms) > 1
+    assert_states_are_those_of_the_reference(name, arms)
 
 
 @pytest.mark.usefixtures("no_shared_memory")
@@ -114,13 +131,6 @@ def test_strips_hold_every_pair_once(size):
 GRIDS = {"line": (7,), "square": (3, 4), "box": (2, 3, 2)} if SIMULATED else {"square": (30, 40), "box": (9, 10, 11)}
 
 
-def on_grid(shape):
-    where = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1).reshape(-1, len(shape))
-    mean = np.random.default_rng(6).normal(0, 1, len(where))
-    noise = np.random.default_rng(7).uniform(0.5, 2.0, len(where))
-    return cb.Implicit(mean=mean, kernel=4 * cb.Exponential(2.0), coordinates=where, noise_variance=noise)
-
-
 @pytest.mark.parametrize("grid", GRIDS)
 def test_a_grid_without_a_matrix_goes_through_the_states_of_the_reference(grid):
     belief, horizon = on_grid(GRIDS[grid]), 12
@@ -169,20 +179,30 @@ def test_what_is_not_played_without_a_matrix_is_refused_in_words(policy, belief,
 def test_too_little_memory_is_an_error_that_says_what_would_fit(monkeypatch, belief):
     runs = Runs(cb.UCL(), belief, bandit_of("gaussian", belief.arms), 50, 1, 0, 3)
     shape = shapes.shape_of(runs, 0)
-    asked = "horizon" if isinstance(shape, shapes.OnGrid) else "arms"
-    monkeypatch.setattr(game, "MOST_RECORDED", 0)
+    asked = "horizon" if isinstance(shape, team_shapes.OnGrid) else "arms"
+    monkeypatch.setattr(memory, "MOST_RECORDED", 0)
     monkeypatch.setattr(device, "free_memory", lambda: 6 * (shape.numbers() + shape.common()))
     with pytest.raises(MemoryError, match=r"a run of 300 arms and 50 decisions takes .* GB on the device.*up to \d+"):
-        game.most_at_once(runs)
-    fitting = int(game._what_fits(shape, device.free_memory() // 8).split()[2])
+        memory.most_at_once(runs, same_noise=False)
+    fitting = int(memory._what_fits(shape, 0, device.free_memory(), same_noise=False).split()[2])
     assert 1 < fitting < getattr(shape, asked)
 
 
 def test_as_many_blocks_play_a_run_as_there_is_place_and_work_for(monkeypatch):
+    monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "processors", lambda: 132)
-    assert shapes.blocks_of_team(1, 10**6, 128) == 264
-    assert shapes.blocks_of_team(100, 10**6, 128) == 2
-    assert shapes.blocks_of_team(10**4, 10**6, 128) == shapes.blocks_of_team(1, 1, 128) == 1
+    monkeypatch.setattr(device, "threads_at_once", lambda: 2048)
+    assert team_shapes.blocks_of_team(1, 10**6, 128) == 264
+    assert team_shapes.blocks_of_team(100, 10**6, 128) == 2
+    assert team_shapes.blocks_of_team(10**4, 10**6, 128) == team_shapes.blocks_of_team(1, 1, 128) == 1
+    assert team_shapes.blocks_of_team(1, 10**6, team_shapes.GRID_REGISTERS) == 132 * 6
+    monkeypatch.setattr(device, "threads_at_once", lambda: 1024)  # as on devices of compute capability 7.5
+    assert team_shapes.blocks_of_team(1, 10**6, team_shapes.GRID_REGISTERS) == 132 * 4
+
+
+def test_no_two_blocks_wait_for_each_other_in_the_simulator(monkeypatch):
+    monkeypatch.setattr(device, "simulated", lambda: True)
+    assert team_shapes.blocks_of_team(1, 10**6, 128) == 1
 
 
 def test_auto_takes_the_device_for_a_large_grid_as_long_as_it_holds_all_streaks(monkeypatch):

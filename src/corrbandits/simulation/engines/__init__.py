@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corrbandits.simulation.engines.compiled import Compiled
-from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise
+from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise, OnDevice
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, chosen, generators
 from corrbandits.simulation.engines.reference import Reference
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Gpu(), GpuSameNoise(), Compiled(), Reference())}
+_BESIDE_CORES = GpuSameNoise()
+
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in (Gpu(), _BESIDE_CORES, Compiled(), Reference())}
 """Every engine by name, in the order in which engine="auto" tries them; the last plays anything."""
 
 
@@ -40,7 +42,13 @@ def engines_for(asked: Sequence[Runs], name: str = "auto") -> list[Engine]:
     counted = [isinstance(engine, Gpu) for engine in engines]
     if all(counted):
         return engines
-    return [ENGINES["gpu-same-noise"] if one else engine for one, engine in zip(counted, engines, strict=True)]
+    return [_beside_cores(runs) if one else engine for one, engine, runs in zip(counted, engines, asked, strict=True)]
+
+
+def _beside_cores(runs: Runs) -> Engine:
+    """Return who plays, under the noise of the cores, runs for which a device would pay under its own."""
+    cores = {name: engine for name, engine in ENGINES.items() if not isinstance(engine, OnDevice)}
+    return _BESIDE_CORES if _BESIDE_CORES.is_faster(runs) else chosen(cores, runs, "auto")
 
 
 __all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "chosen", "engine_for", "engines_for", "generators"]

@@ -5,7 +5,7 @@ Who calls whom, from the outside in:
     engine      `Gpu` plays a batch of runs launch by launch, a tenth of a second each. `refusing` says what it cannot
                 play, `device` whether there is a device.
     game        `Game` is a batch on the device: what is uploaded, launched and fetched. `shapes` says how runs are laid
-                out in blocks and threads.
+                out in blocks and threads (`team_shapes`: in teams of blocks), `memory` how many fit at once.
     joint       A block of threads plays a run on correlated arms, a thread an arm, as long as half the covariance fits
                 into its shared memory: 235 arms. A step: `first_arm` or the rule chooses (joint_choose, joint_draw),
                 `settle` and `start` change the streak, `take` takes the reward in (joint_update).
@@ -22,6 +22,6 @@ Who calls whom, from the outside in:
 The arithmetic is that of `engines.compiled`, streaks included: `compiled.update` derives it.
 """
 
-from corrbandits.simulation.engines.gpu.engine import Gpu, GpuSameNoise
+from corrbandits.simulation.engines.gpu.engine import Gpu, GpuSameNoise, OnDevice
 
-__all__ = ["Gpu", "GpuSameNoise"]
+__all__ = ["Gpu", "GpuSameNoise", "OnDevice"]

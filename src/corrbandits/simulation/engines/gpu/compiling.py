@@ -16,12 +16,22 @@ from typing import Any, TypeVar
 
 from numba import cuda
 
+from corrbandits.policies.base import NEAR
 from corrbandits.simulation.engines.compiled import cache
 from corrbandits.simulation.engines.gpu.device import simulated
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 SIMULATED = simulated()
+
+
+def made_of() -> str:
+    """Return what kernels are made of: the sources of both engines, what they have from elsewhere, and the compiler."""
+    from numba_cuda import __version__  # the simulator does without
+
+    sources = "".join(map(cache.stamp, (cache.FOLDER, Path(__file__).parent)))
+    return f"{sources} {NEAR} {__version__}"
+
 
 if not SIMULATED:
     from numba.cuda.core import config as of_devices
@@ -31,12 +41,11 @@ if not SIMULATED:
     of_devices.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few runs are worth no warning
 
     class _Kernels(cache.Tolerant, CUDACache):  # type: ignore[misc]
-        """Kernels on disk: found by the name of the kernel, as long as no source of both engines changes."""
+        """Kernels on disk: found by the name of the kernel, as long as nothing changes that they are made of."""
 
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
-            stamps = "".join(map(cache.stamp, (cache.FOLDER, Path(__file__).parent)))
-            self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamps)
+            self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, made_of())
 
         def _index_key(self, sig: Any, codegen: Any) -> Any:
             return sig, codegen.magic_tuple(), self._py_func.__qualname__

@@ -9,6 +9,9 @@ import numpy as np
 
 INSTALL = "Install it, in a clone of the repository: pip install '.[gpu]'"
 
+REGISTERS = 65_536
+"""Of a multiprocessor."""
+
 RESERVED = 0.1
 """The share of the device's memory that is left to others."""
 
@@ -59,12 +62,32 @@ def shared_limit() -> int:
 
 @cache
 def processors() -> int:
-    """Return how many multiprocessors there are; the simulator has one, and so many blocks at once."""
+    """Return how many multiprocessors there are; the simulator has one."""
     if simulated():
         return 1
     from numba import cuda
 
     return int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+
+
+@cache
+def threads_at_once() -> int:
+    """Return how many threads a multiprocessor has at once."""
+    if simulated():
+        return 2048
+    from numba import cuda
+
+    return int(cuda.get_current_device().MAX_THREADS_PER_MULTIPROCESSOR)
+
+
+def blocks_at_once(threads: int, registers: int) -> int:
+    """Return how many blocks of so many threads with so many registers each are on the device at once.
+
+    The simulator plays one after the other: of several that wait for each other the first would wait for ever.
+    """
+    if simulated():
+        return 1
+    return processors() * min(REGISTERS // (registers * threads), threads_at_once() // threads)
 
 
 def free_memory() -> int:
@@ -78,13 +101,17 @@ def free_memory() -> int:
 
 
 def uploaded(arrays: Any) -> Any:
-    """Return a tuple of arrays and numbers with every array on the device; the simulator takes them as they are."""
+    """Return a tuple of arrays and numbers with every array on the device."""
+    return type(arrays)(*(sent(one) if isinstance(one, np.ndarray) else one for one in arrays))
+
+
+def sent(array: Any) -> Any:
+    """Return an array on the device; the simulator takes it as it is."""
     if simulated():
-        return arrays
+        return array
     from numba import cuda
 
-    there = (cuda.to_device(np.ascontiguousarray(one)) if isinstance(one, np.ndarray) else one for one in arrays)
-    return type(arrays)(*there)
+    return cuda.to_device(np.ascontiguousarray(array))
 
 
 def room(*shape: int, of: Any = np.float64) -> Any:
@@ -98,11 +125,7 @@ def room(*shape: int, of: Any = np.float64) -> Any:
 
 def zeros(*shape: int) -> Any:
     """Return an array of whole numbers on the device, all 0."""
-    if simulated():
-        return room(*shape, of=np.int64)
-    from numba import cuda
-
-    return cuda.to_device(np.zeros(shape, dtype=np.int64))
+    return sent(np.zeros(shape, dtype=np.int64))
 
 
 def fetched(array: Any) -> Any:

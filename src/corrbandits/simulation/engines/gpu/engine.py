@@ -8,9 +8,10 @@ from abc import ABC
 from dataclasses import replace
 from typing import ClassVar, final
 
-from corrbandits.belief import Correlated, Implicit, Vague
+from corrbandits.belief import Correlated, Implicit, Independent, Vague
+from corrbandits.policies import Thompson
 from corrbandits.simulation.engines.gpu import device
-from corrbandits.simulation.engines.gpu.refusing import refusal
+from corrbandits.simulation.engines.gpu.refusing import refusal, rule_of
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
 from corrbandits.simulation.engines.walking import Walk
 
@@ -41,8 +42,8 @@ class OnDevice(Engine, ABC):
     """Whether the noise is that of the other engines, or counted on the device."""
 
     def refuses(self, runs: Runs) -> str:
-        """Return what it cannot play, or why there is no device."""
-        return refusal(runs, same_noise=self.same_noise) or device.missing()
+        """Return what it cannot play, why there is no device, or what is beyond this one."""
+        return refusal(runs, same_noise=self.same_noise) or device.missing() or _beyond_a_block(runs)
 
     def pays(self, runs: Runs) -> bool:
         """Return whether the work is so large that a device is worth asking for; the simulator never is.
@@ -50,9 +51,13 @@ class OnDevice(Engine, ABC):
         The noise of a single run is soon drawn, and is then that of the other engines: the arena and the stress test,
         which play one run of a problem at a time, compare all who play it under the same noise.
         """
-        if self.same_noise != (len(runs) == 1):
+        return self.same_noise == (len(runs) == 1) and self.is_faster(runs)
+
+    def is_faster(self, runs: Runs) -> bool:
+        """Return whether it plays so large work sooner than the cores, as far as it can play it."""
+        if not _is_enough(runs) or device.simulated() or self.refuses(runs):
             return False
-        return _is_enough(runs) and not self.refuses(runs) and not device.simulated() and _fits(runs)
+        return not (self.same_noise and _waits_for_one(runs)) and _fits(runs, same_noise=self.same_noise)
 
     def batch_size(self, runs: Runs) -> int:
         """Return how many runs are played at a time: the same on every device, for checkpoints."""
@@ -62,10 +67,10 @@ class OnDevice(Engine, ABC):
 
     def play(self, runs: Runs, into: Recorded, advanced: Advanced) -> None:
         """Play the runs, as many at once as the device holds."""
-        from corrbandits.simulation.engines.gpu.game import most_at_once
+        from corrbandits.simulation.engines.gpu.memory import most_at_once
 
         with _ONE_AT_A_TIME:
-            most = most_at_once(runs)
+            most = most_at_once(runs, same_noise=self.same_noise)
             for first in range(runs.first, runs.last, most):
                 some = replace(runs, first=first, last=min(first + most, runs.last))
                 rows = slice(first - runs.first, some.last - runs.first)
@@ -106,12 +111,38 @@ class GpuSameNoise(OnDevice):
     same_noise = True
 
 
-def _fits(runs: Runs) -> bool:
-    """Return whether the device holds a run: on a grid without a matrix, what it holds grows with every decision."""
-    from corrbandits.simulation.engines.gpu.game import most_at_once
+def _beyond_a_block(runs: Runs) -> str:
+    """Return that a block must share more of a mixture than the device lets it, or ""."""
+    if not isinstance(runs.belief, Vague):
+        return ""
+    from corrbandits.simulation.engines.gpu.mixed import shared_numbers
+
+    arms, parts, most = runs.belief.arms, len(runs.belief.parts), device.shared_limit()
+    needed = 8 * shared_numbers(arms, parts, vectors=False)
+    shared = f"a Vague belief of {arms:,} arms and {parts:,} parts needs {needed:,} bytes that a block shares"
+    return "" if needed <= most else f"{shared}, but the device has {most:,}"
+
+
+def _waits_for_one(runs: Runs) -> bool:
+    """Return whether, under the noise of the cores, all wait for one: who draws, a thread, or the block of one run.
+
+    The noise is drawn on one core, and so are normal numbers for draws. On independent arms a run has one thread, which
+    is soon through; on correlated ones that a block has memory for, it has that block. A mixture is so much work that
+    one block plays it sooner than a core.
+    """
+    from corrbandits.simulation.engines.gpu.shapes import Jointly, shape_of
+
+    if isinstance(runs.belief, Independent) or isinstance(runs.policy, Thompson):
+        return True
+    return len(runs) == 1 and isinstance(shape_of(runs, rule_of(runs.policy, runs.belief)), Jointly)
+
+
+def _fits(runs: Runs, *, same_noise: bool) -> bool:
+    """Return whether the device holds a run."""
+    from corrbandits.simulation.engines.gpu.memory import most_at_once
 
     try:
-        return not isinstance(runs.belief, Implicit) or most_at_once(runs) > 0
+        return most_at_once(runs, same_noise=same_noise) > 0
     except MemoryError:
         return False
 

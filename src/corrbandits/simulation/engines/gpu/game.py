@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -17,14 +16,13 @@ from corrbandits.simulation.engines.compiled.engine import schedule
 from corrbandits.simulation.engines.compiled.state import FLOOR, ranked
 from corrbandits.simulation.engines.gpu import device, state
 from corrbandits.simulation.engines.gpu.counted import key_of
+from corrbandits.simulation.engines.gpu.memory import MOST_RECORDED, given_draws
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, PRINTED, rule_of
-from corrbandits.simulation.engines.gpu.shapes import OnGrid, Shape, shape_of
+from corrbandits.simulation.engines.gpu.shape_base import Shape
+from corrbandits.simulation.engines.gpu.shapes import shape_of
 from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps, bare
 from corrbandits.simulation.engines.one_by_one import refuse_beyond
 from corrbandits.simulation.engines.protocol import Recorded, Runs
-
-MOST_RECORDED = 1 << 28
-"""A launch writes at most so many bytes of decisions, or reads so many of noise that is given."""
 
 
 def prior_of(belief: GaussianBelief, *, printed: bool) -> Array:
@@ -98,32 +96,6 @@ def values_of(runs: Runs, rule: int, done: int, until: int) -> tuple[Array, Arra
     return np.interp(np.log(np.clip(values, 1, TABLE_ENDS)), log_m, np.arange(log_m.size)), doubts(values)
 
 
-def most_at_once(runs: Runs) -> int:
-    """Return how many runs the device holds at once; refuse where it holds none."""
-    shape = shape_of(runs, rule_of(runs.policy, runs.belief))
-    free, times = device.free_memory() - 4 * MOST_RECORDED, 0 if runs.times is None else runs.times.size
-    each = 8 * (shape.numbers() + 2 * shape.arms + 64 + times)
-    one = each + 8 * shape.common()
-    if free < one:
-        raise MemoryError(
-            f"a run of {shape.arms:,} arms and {shape.horizon:,} decisions takes {one / 1e9:.2g} GB on the device, but "
-            f"{max(free, 0) / 1e9:.2g} GB are free there: {_what_fits(shape, free // 8)}. Close what else uses it, or "
-            "take engine='compiled' or 'auto'."
-        )
-    return min(len(runs), 1 + (free - one) // each)
-
-
-def _what_fits(shape: Shape, free: int) -> str:
-    """Return how many arms would fit into room for so many numbers; of a grid, whose streaks are kept, decisions."""
-    name = "horizon" if isinstance(shape, OnGrid) else "arms"
-    low, high = 0, getattr(shape, name)
-    while high - low > 1:
-        middle = (low + high) // 2
-        small = replace(shape, **{name: middle})
-        low, high = (middle, high) if small.numbers() + small.common() + 2 * small.arms <= free else (low, middle)
-    return f"up to {low:,} {'decisions' if name == 'horizon' else name} fit"
-
-
 @final
 class Game:
     """Runs on the device."""
@@ -140,7 +112,8 @@ class Game:
         self._counts = device.zeros(n, many)
         per_step = 8 * many * same_noise + 12 * many * (runs.times is None)
         self.most_steps = max(1, MOST_RECORDED // per_step) if per_step else runs.horizon
-        self._draws = self._given_draws() if same_noise and self._rule == DRAWS else bare(0, 0)
+        draws = given_draws(self._shape, same_noise=same_noise)
+        self._draws = device.sent(self._given_draws(draws)) if draws else bare(0, 0)  # once, not at every launch
 
     def advance(self, done: int, until: int, into: Recorded) -> None:
         """Make the decisions after the first `done`, up to number `until`; write those that are recorded in full."""
@@ -168,7 +141,9 @@ class Game:
             return np.asarray(bare(0, 0))
         return np.stack([self._runs.environment.noise(rng, n) for rng, _ in self._generators], axis=1)
 
-    def _given_draws(self) -> Array:
-        """Return all normal numbers that draws may take: two for each arm and step."""
-        numbers = 2 * self._runs.belief.arms * self._runs.horizon
-        return np.stack([rng.standard_normal(numbers) for _, rng in self._generators], axis=1)
+    def _given_draws(self, numbers: int) -> Array:
+        """Return all normal numbers that draws may take, so many for each run."""
+        given = np.empty((numbers, len(self._runs)))
+        for run, (_, rng) in enumerate(self._generators):
+            given[:, run] = rng.standard_normal(numbers)
+        return given

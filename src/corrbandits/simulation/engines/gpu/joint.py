@@ -57,7 +57,7 @@ def shared_numbers(arms: int) -> int:
 def shared_by(n: int, S: Array, vectors: Array) -> Block:
     """Return what the threads of a block share, laid out in its memory."""
     threads = cuda.blockDim.x
-    scratch, eps = 5 * n + TOLD, 5 * n + TOLD + 4 * (threads // LANES)
+    scratch, eps = 5 * n + TOLD, 5 * n + TOLD + scratch_size(threads)
     return Block(
         n,
         (n + LANES - 1) // LANES,

@@ -39,10 +39,20 @@ def first_arm(b: Block, own: Array, at: Any, threshold: float, turn: Any) -> int
 
 
 @part
+def largest_of_arms(b: Block, value: float, turn: Any) -> tuple[float, int]:
+    """Return the largest value of all arms, and the lowest arm that has it; the first arm if none is a number.
+
+    Among values that are no numbers that of a thread without an arm would be the largest.
+    """
+    most, arm = first_largest_of(value if cuda.threadIdx.x < b.n else -np.inf, b.warps, b.scratch, turn)
+    return most, arm if arm < b.n else 0
+
+
+@part
 def largest(b: Block, value: float, turn: Any) -> int:
     """Return the arm of the largest value, the lowest of equals."""
-    _, arm = first_largest_of(value if cuda.threadIdx.x < b.n else -np.inf, b.warps, b.scratch, turn)
-    return arm if arm < b.n else 0
+    _, arm = largest_of_arms(b, value, turn)
+    return arm
 
 
 @part
@@ -52,14 +62,14 @@ def first_of_equals(b: Block, own: Array, value: float, rank: float, turn: Any) 
     if i < b.n:
         b.h[i] = own[D]
     inside = i < b.n
-    most, arm = first_largest_of(value if inside else -np.inf, b.warps, b.scratch, turn)
+    most, arm = largest_of_arms(b, value, turn)
     _, least = sum_and_most_of(0.0, -value if inside else -np.inf, b.warps, b.scratch, turn)
     bar = most - (NEAR * max(most + least, math.sqrt(b.h[arm])) + 1e-15 * abs(most))
     near = inside and value >= bar
     if cuda.syncthreads_count(np.int32(near)) > 1:
         _, widest = sum_and_most_of(0.0, own[D] if near else -np.inf, b.warps, b.scratch, turn)
         near = near and own[D] >= (1.0 - NEAR) * widest
-        _, arm = first_largest_of(-rank if near else -np.inf, b.warps, b.scratch, turn)
+        arm = largest(b, -rank if near else -np.inf, turn)
     return arm
 
 

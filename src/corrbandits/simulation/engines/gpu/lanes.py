@@ -15,7 +15,7 @@ import numpy as np
 from numba import cuda
 
 from corrbandits._core.checks import Array
-from corrbandits.simulation.engines.gpu.compiling import SIMULATED, part
+from corrbandits.simulation.engines.gpu.compiling import SIMULATED, part, pure
 
 LANES = 1 if SIMULATED else 32
 """Threads of a warp."""
@@ -29,6 +29,7 @@ KINDS = 2
 _EVERY = 0xFFFFFFFF
 
 
+@pure
 def scratch_size(threads: int) -> int:
     """Return how many numbers a block of so many threads needs to compare.
 

@@ -16,7 +16,7 @@ from corrbandits.simulation.engines.gpu.compiling import kernel, part
 from corrbandits.simulation.engines.gpu.joint import draw_noise, shared_by
 from corrbandits.simulation.engines.gpu.joint_choose import first_of_equals, largest
 from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block
-from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size
+from corrbandits.simulation.engines.gpu.lanes import scratch_size
 from corrbandits.simulation.engines.gpu.mixed_choose import mixing, opening_at, weigh
 from corrbandits.simulation.engines.gpu.mixed_state import (
     AT,
@@ -116,7 +116,7 @@ def mixed_kernel(rule: int, *, resident: bool, registers: int) -> Any:
         turn[0] = 0
         numbers = cuda.shared.array(0, float64)
         size = 4 * parts * n if resident else 0
-        common = size + 5 * n + TOLD + 4 * (cuda.blockDim.x // LANES) + cuda.blockDim.x
+        common = size + 5 * n + TOLD + scratch_size(cuda.blockDim.x) + cuda.blockDim.x
         b = shared_by(n, prior.S, numbers[size:])
         m = mix_of(n, parts, prior.S, kept, numbers[:size] if resident else kept.vectors[run], numbers[common:])
         begin(kept, steps.done, run, at, of_run)

@@ -27,7 +27,7 @@ from corrbandits.simulation.engines.gpu.compiling import SIMULATED, part, pure
 from corrbandits.simulation.engines.gpu.lanes import LANES
 
 BLOCK = 16
-"""So many products are taken from S at once; a multiple of 4."""
+"""So many products are taken from S at once; a multiple of `AT_ONCE`, so that who fetches as many stays in a part."""
 
 AT_ONCE = 8
 """A thread fetches so many numbers before it uses the first, which hides how long that takes."""

@@ -20,7 +20,7 @@ from numba import cuda
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits.simulation.engines.gpu.compiling import part
-from corrbandits.simulation.engines.gpu.lanes import KINDS, LANES
+from corrbandits.simulation.engines.gpu.lanes import scratch_size
 
 MEETINGS, FOUND, TURNS = 1, 2, 3
 """Entries of `turn` after the first, whose turn it is in the scratch: how many meetings there were, how many arms were
@@ -74,7 +74,7 @@ class Team(NamedTuple):
 @part
 def team_of(kept: KeptByTeams, n: int, shared: Array, turn: Any) -> Team:
     """Return the team of this thread: a run has as many blocks of the grid as `best` has room for."""
-    blocks, scratch = kept.best.shape[2], 2 * KINDS * (cuda.blockDim.x // LANES)
+    blocks, scratch = kept.best.shape[2], scratch_size(cuda.blockDim.x)
     run, block = cuda.blockIdx.x // blocks, cuda.blockIdx.x % blocks
     turn[0], turn[MEETINGS], turn[FOUND] = 0, 0, kept.found[run, 0]
     return Team(

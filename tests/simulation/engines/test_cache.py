@@ -1,5 +1,7 @@
 """What is compiled once is used again, and only as long as no source has changed."""
 
+import ast
+import importlib
 import os
 import resource
 import shutil
@@ -10,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import corrbandits
-from corrbandits.simulation.engines.compiled.cache import FOLDER, stamp
+from corrbandits.simulation.engines.compiled import cache
+from corrbandits.simulation.engines.compiled.cache import ELSEWHERE, FOLDER, stamp
 
 SYMMETRIC = """
 from corrbandits.paper import reproduction as paper
@@ -77,6 +80,35 @@ def test_a_change_in_any_file_of_the_folder_changes_the_stamp(tmp_path, source):
     with (copy / source).open("a") as file:
         file.write("# changed")
     assert stamp(copy) != stamp(FOLDER)
+
+
+COMPILED = ("simulation.engines.compiled", "company.engines.compiled", "choices.compiled", "simulation.engines.gpu")
+
+
+def numbers_of(package):
+    """Yield the numbers that the modules of a compiled package have from modules elsewhere, and whose file that is."""
+    for source in Path(importlib.import_module(package).__file__).parent.glob("*.py"):
+        for line in ast.parse(source.read_text(encoding="utf-8")).body:
+            if isinstance(line, ast.ImportFrom) and line.module.startswith("corrbandits."):
+                there = importlib.import_module(line.module)
+                if not line.module.startswith(tuple(f"corrbandits.{name}" for name in COMPILED)):
+                    numbers = [one.name for one in line.names if isinstance(getattr(there, one.name), int | float)]
+                    yield from ((Path(there.__file__), name) for name in numbers)
+
+
+def test_every_number_that_is_compiled_in_from_elsewhere_is_in_the_stamp():
+    found = {pair for name in COMPILED for pair in numbers_of(f"corrbandits.{name}")}
+    assert {path for path, _ in found} == set(ELSEWHERE), found
+
+
+def test_a_change_of_such_a_number_changes_the_stamp(tmp_path, monkeypatch):
+    before = stamp(FOLDER)
+    changed = tmp_path / "base.py"
+    changed.write_text(
+        ELSEWHERE[-1].read_text(encoding="utf-8").replace("NEAR = 1e-9", "NEAR = 1e-8"), encoding="utf-8"
+    )
+    monkeypatch.setattr(cache, "ELSEWHERE", (*ELSEWHERE[:-1], changed))
+    assert stamp.__wrapped__(FOLDER) != before
 
 
 GREEDY = """

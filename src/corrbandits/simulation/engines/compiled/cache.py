@@ -22,18 +22,25 @@ Part = Callable[..., Any]
 FOLDER = Path(__file__).parent
 """The sources: a change in any of them makes what was compiled before useless."""
 
+PACKAGE = FOLDER.parents[2]
+ELSEWHERE = tuple(
+    PACKAGE / name
+    for name in ("_core/tally.py", "belief/vague/factors.py", "policies/gittins/table.py", "policies/base.py")
+)
+"""Sources of numbers that are compiled in, too."""
+
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
 """`fastmath` is limited to what reorders sums and fuses products: NaN and infinity keep their meaning."""
 
 
 @cache
 def stamp(folder: Path) -> str:
-    """Return a digest of all sources in a folder.
+    """Return a digest of all sources in a folder, and of those elsewhere whose numbers they have.
 
     numba compares the file of the function alone, but what a loop does is written in the files of its parts too.
     """
     digest = hashlib.sha256()
-    for source in sorted(folder.glob("*.py")):
+    for source in (*sorted(folder.glob("*.py")), *ELSEWHERE):
         content = source.read_bytes()
         digest.update(f"{source.name} {len(content)} ".encode() + content)
     return digest.hexdigest()

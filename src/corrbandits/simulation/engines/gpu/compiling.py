@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from numba import cuda
 
-from corrbandits.policies.base import NEAR
 from corrbandits.simulation.engines.compiled import cache
 from corrbandits.simulation.engines.gpu.device import simulated
 
@@ -26,11 +25,11 @@ SIMULATED = simulated()
 
 
 def made_of() -> str:
-    """Return what kernels are made of: the sources of both engines, what they have from elsewhere, and the compiler."""
+    """Return what kernels are made of: the sources of both engines, and the compiler."""
     from numba_cuda import __version__  # the simulator does without
 
     sources = "".join(map(cache.stamp, (cache.FOLDER, Path(__file__).parent)))
-    return f"{sources} {NEAR} {__version__}"
+    return f"{sources} {__version__}"
 
 
 if not SIMULATED:

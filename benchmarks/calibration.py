@@ -14,7 +14,7 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -38,8 +38,11 @@ WHENS = (*map(str, TIMES), "enough")
 ENDS, TICKS = (0.05, 5.0), (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Of the axes of costs."""
 
+FEWER = 8
+"""Real fields have so many times fewer problems, but at least one: they are reported apart, and each is one surface."""
+
 FEWEST = 5
-"""Families with fewer statements are not drawn: their mean is chance."""
+"""Families with fewer statements are not shown: their mean is chance."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="that of a new folder; drawn if left out")
     parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=list(FAMILIES), metavar="FAMILY")
     parser.add_argument(
-        "--fields", type=Path, metavar="DIRECTORY", help="real fields too: CSV files of x, y and yields"
+        "--fields",
+        type=Path,
+        metavar="DIRECTORY",
+        help=f"real fields too, with 1/{FEWER} as many problems: CSV files of x, y and yields",
     )
     parser.add_argument("--problems", type=int, default=400, help="of each family, of many arms fewer (400)")
     parser.add_argument("--jobs", type=int, default=1, help="problems at the same time (1)")
@@ -59,11 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         results = Results(options.results, options.seed)
         known = {(one.family, one.number) for one in read(options.results / FILE)}
-        names = [*options.families, *(families(options.fields) if options.fields else ())]
-        played = Campaign({name: _known(options.fields)[name] for name in names}, [max(TIMES)], options.problems)
+        fields = families(options.fields) if options.fields else {}
     except ValueError as error:
         parser.error(str(error))
-    wanted = [(part.family, part.number) for part in played.parts()]
+    wanted = asked({name: FAMILIES[name] for name in options.families}, options.problems)
+    wanted += asked(fields, -(-options.problems // FEWER))
     try:
         added(results, [one for one in wanted if one not in known], options.jobs, options.fields)
     except KeyboardInterrupt:
@@ -75,6 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write(data, options.out)
     print(table(data))
     return 0
+
+
+def asked(makes: Mapping[str, Make], problems: int) -> list[tuple[str, int]]:
+    """Return the problems that statements are to be made of, by family and number.
+
+    >>> asked({"chain": FAMILIES["chain"], "large grid": FAMILIES["large grid"]}, 3)
+    [('chain', 0), ('large grid', 0), ('chain', 1), ('large grid', 1), ('chain', 2)]
+    """
+    return [(part.family, part.number) for part in Campaign(makes, [max(TIMES)], problems).parts()]
 
 
 def read(place: Path) -> list[Statement]:

@@ -105,7 +105,7 @@ def kernels() -> str:
 def calibration() -> str:
     """Return what statements amounted to when they were last compared with the truth, from docs/calibration.json."""
     sys.path.insert(0, str(HERE.parent))
-    from benchmarks.calibration import ratio_in_words
+    from benchmarks.calibration import FEWEST, ratio_in_words
 
     from corrbandits.arena.reliability import demands
 
@@ -136,10 +136,18 @@ def calibration() -> str:
         "",
         *missed,
     ]
-    lines += ["", "| reported apart | when | stated / true cost | covered, all arms |", "|---|---|--:|--:|"]
+    lines += [
+        "",
+        f"| stated / true cost; covered, all arms | {' | '.join(said.values())} |",
+        "|---|" + "--:|" * len(said),
+    ]
     for name, times in data["families"].items():
-        for when, one in times.items() if apart(name) else ():
-            lines.append(f"| {name} | {said[when]} | {ratio_in_words(one)} | {one['covered']:.2f} |")
+        if apart(name):
+            cells = [
+                f"{ratio_in_words(one)}; {one['covered']:.2f}" if one and one["statements"] >= FEWEST else "too few"
+                for one in map(times.get, said)
+            ]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + f"\n\nSeed {data['seed']}, version {data['problems']} of the problems.\n"
 
 

@@ -132,9 +132,10 @@ def test_real_fields_are_reported_apart(cheap, tmp_path, capsys):
     (tmp_path / "fields").mkdir()
     (tmp_path / "fields" / "meadow.csv").write_text("x,y,yield\n0,0,3\n0,1,4\n1,0,5\n")
     options = ["--results", str(tmp_path / "said"), "--families", "chain", "heavy tails", "--out", str(tmp_path)]
-    assert command.main([*options, "--problems", "1", "--fields", str(tmp_path / "fields")]) == 0
+    assert command.main([*options, "--problems", "9", "--fields", str(tmp_path / "fields")]) == 0
+    assert [number for family, number in cheap if family == "field meadow"] == [0, 1]  # an eighth
     data = json.loads((tmp_path / "calibration.json").read_text())
-    assert data["together"]["10"]["statements"] == 1
+    assert data["together"]["10"]["statements"] == 9
     assert list(data["families"]) == ["chain", "heavy tails", "field meadow"]
     assert capsys.readouterr().out.count("(apart)") == 2
 

@@ -21,7 +21,7 @@ from corrbandits._core.checks import Array
 from corrbandits.arena.calibration import Statement
 from corrbandits.arena.standings import ALL, group_of
 
-LEAST = 150
+LEAST = 1_000
 """A bin of stated probabilities has at least so many statements, if there are as many."""
 
 APART = ("heavy tails", "paper's surface")

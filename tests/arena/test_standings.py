@@ -141,7 +141,7 @@ def test_what_is_said_is_what_the_table_says(same_rule):
     text = " ".join(sentences(rows))
     assert "After 200 decisions, Gittins told nothing has lost 1.2" in text
     assert "over 1 family" in text
-    assert "than UCL a=1 in 1 and than CorrelatedUCL in 0 of 1 family" in text
+    assert "less than UCL a=1 told everything in 1 and than CorrelatedUCL told everything in 0 of 1 family" in text
     assert "Of 2 rivals told nothing 1 lost significantly more over all families; significantly less: Better." in text
     assert "In single ones a rival lost significantly less once." in text
     assert "in 1 of 1 (in 1 if the best is whoever lost least in these very games); not to be told" in text

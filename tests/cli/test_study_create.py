@@ -298,3 +298,9 @@ def test_a_copy_may_have_another_number_of_rounds(ok, refused):
     assert "BayesUCB(horizon=9" in ok("copy", "meadow", "other", "--policy", "BayesUCB", "--rounds", "9")
     ok("copy", "meadow", "endless", "--policy", "UCL")
     assert "--rounds is for a rule with a horizon" in refused("copy", "endless", "more", "--rounds", "9")
+
+
+def test_rounds_that_the_rule_does_not_mind_are_said_to_change_nothing(ok):
+    given = ("--arms", "sites.csv", "--rounds", "40", "--policy")
+    assert "so that --rounds changes nothing" in " ".join(ok("create", "a", *given, "Blocked(GPUCB)").split())
+    assert "changes nothing" not in " ".join(ok("create", "b", *given, "Blocked(Gittins)").split())

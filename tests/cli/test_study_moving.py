@@ -3,6 +3,7 @@
 import pytest
 
 import corrbandits as cb
+from corrbandits.study.setup import read_roads
 from tests.support.shell import TOLD_NOTHING, default_database
 
 
@@ -82,6 +83,11 @@ def test_distances_are_along_roads_if_there_are(ok, tmp_path, roads):
     ok("copy", "meadow", "dearer", "--move-cost-per", "2")
     with cb.Study.open(default_database(tmp_path), "dearer") as study:
         assert study.settings.policy.moves.cost(place("p22"), place("p11")) == 2 * 7.5
+
+
+def test_roads_to_a_name_in_another_normal_form_lead_to_the_arm(tmp_path):
+    (tmp_path / "roads.csv").write_text("from,to\nMu\u0308hle,Furt\n", encoding="utf-8")
+    assert read_roads(tmp_path / "roads.csv", ["Furt", "M\u00fchle"]) == ((0, 1, 1.0),)
 
 
 @pytest.mark.parametrize(

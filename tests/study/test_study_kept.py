@@ -312,6 +312,14 @@ def test_a_file_of_which_no_choice_could_be_made_is_refused(begin, tmp_path):
         Study.import_(f"sqlite:///{tmp_path}/other.db", path)
 
 
+def test_an_arms_name_in_another_normal_form_is_the_same_arm(tmp_path):
+    """As some systems type it; of two arms that differ by it alone each is found by its own."""
+    sites = {"name": ["M\u00fchle", "Fu\u0308rt", "caf\u00e9", "cafe\u0301"], "x": [0.0, 1.0, 2.0, 3.0]}
+    with cb.Study.create(tmp_path / "s.db", "s", arms=sites, rounds=9) as study:
+        told = ["Mu\u0308hle", "F\u00fcrt", "caf\u00e9", "cafe\u0301"]
+        assert [study.observe(name, 1.0).arm for name in told] == [0, 1, 2, 3]
+
+
 def test_a_name_in_another_normal_form_is_the_same_study(tmp_path):
     composed, apart = "pr\u00e9", "pre\u0301"
     where = tmp_path / "s.db"

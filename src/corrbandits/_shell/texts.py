@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import difflib
 import os
-from collections.abc import Collection
+import unicodedata
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from corrbandits._core.characters import unprintable
@@ -15,6 +16,24 @@ SPREADSHEETS = {b"PK\x03\x04": ".xlsx or .ods", b"\xd0\xcf\x11\xe0": ".xls"}
 
 MOST_COMPARED = 10_000
 """Of more words than this, none is looked for that is near."""
+
+
+def composed(name: str) -> str:
+    """Return a name in Unicode's normal form C: an é is one character, whether or not it was typed as e and an accent.
+
+    >>> composed("pre\u0301") == "pr\u00e9"
+    True
+    """
+    return unicodedata.normalize("NFC", name)
+
+
+def by_name(names: Sequence[str]) -> dict[str, int]:
+    """Return the place of each name, to be looked up as it is, or in normal form C where it is not found.
+
+    >>> by_name(["hill", "pre\u0301"])["pr\u00e9"]
+    1
+    """
+    return {composed(name): place for place, name in enumerate(names)} | {name: k for k, name in enumerate(names)}
 
 
 def read_text(path: str | os.PathLike[str]) -> str:

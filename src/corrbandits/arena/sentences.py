@@ -76,14 +76,13 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
         return said
     if few:
         said.insert(0, _too_few(problems, default, words[0].removeprefix("real ")))
+    papers = [one for rule in PAPERS if (group, one := Contestant(rule, EVERYTHING)) in here]
     told = [
-        f"{rule} in {sum(_loses_less(here, family, Contestant(rule, EVERYTHING)) for family in families)}"
-        for rule in PAPERS
-        if (group, Contestant(rule, EVERYTHING)) in here
+        f"{one.rule} told everything in {sum(_loses_less(here, family, one) for family in families)}" for one in papers
     ]
     if told:
         less = " and than ".join(told)
-        said.append(f"It lost less than these rules told everything: than {less} of {number_of}.")
+        said.append(f"It lost less than {less} of {number_of}.")
     return [
         *said,
         *_rivals(group, families, here, few=few),
@@ -170,8 +169,9 @@ def _not_told_of_change(group: str, here: Found) -> list[str]:
     if row is None or math.isnan(row.difference):
         return []
     low, high = (f"{100 * share:+.0f} %" for share in (row.difference_low, row.difference_high))
-    said = f"{abs(100 * row.difference):.0f} % {'more' if row.difference > 0 else 'less'}"
-    return [f"Told nothing, and taking mean rewards for constant, it loses {said} ({low} to {high})."]
+    between = "" if math.isnan(row.difference_low) else f" ({low} to {high})"
+    said = f"{abs(100 * row.difference):.0f} % {'more' if row.difference > 0 else 'less'}{between}"
+    return [f"Told nothing, and taking mean rewards for constant, it loses {said}."]
 
 
 def _ratio(row: Standing) -> str:

@@ -15,7 +15,7 @@ from corrbandits._core import checks
 from corrbandits._core.characters import unprintable
 from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.csv import AXES
-from corrbandits._shell.texts import near
+from corrbandits._shell.texts import by_name, composed, near
 from corrbandits.policies import by_place
 
 LONGEST_NAME = 200
@@ -63,18 +63,19 @@ class Arms:
         """Return the index of an arm that is given by its index or, as text, by its name."""
         if not isinstance(arm, str):
             return checks.arm(arm, self.count)
-        if arm not in self._indices:
+        found = self._indices.get(arm, self._indices.get(composed(arm)))
+        if found is None:
             few = ", ".join(self.name(k) for k in range(min(self.count, 5)))
             meant = "".join(f" Did you mean {one!r}?" for one in near(arm, self._indices))
             raise ValueError(
                 f"an arm must be one of the study's {self.count:,}, got {arm!r:.60}. They are called {few}"
                 f"{', ...' if self.count > 5 else ''}.{meant}"
             )
-        return self._indices[arm]
+        return found
 
     @cached_property
     def _indices(self) -> dict[str, int]:
-        return {self.name(k): k for k in range(self.count)}
+        return by_name([self.name(k) for k in range(self.count)])
 
     @cached_property
     def order(self) -> Integers:

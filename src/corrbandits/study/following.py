@@ -145,8 +145,8 @@ def _refuse_own_ways(policy: Policy) -> None:
         moves = policy.moves if isinstance(policy, Travelling) else None
         if isinstance(policy, OnGraph) or (moves and (moves.graph is not None or moves.coordinates is not None)):
             raise ValueError(
-                "a study whose rule has roads or places of its own cannot take more arms, which would not lie on them: "
-                f"{policy!r:.100}. Begin another with all arms and roads, and observe the rewards there."
+                "a study whose rule has roads or places of its own cannot take more arms, which would not lie on them. "
+                "Begin another with all arms and roads, and observe the rewards there."
             )
         policy = policy.rule
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 
-from corrbandits._shell.texts import near
+from corrbandits._shell.texts import composed, near
 from corrbandits.study.journal import DamagedError, Journal, JournalProtocol
 
 Where = str | os.PathLike[str] | JournalProtocol
@@ -35,15 +34,6 @@ def journal_at(url: Where) -> Iterator[JournalProtocol]:
         yield journal
         if owned:
             journal.close()
-
-
-def composed(name: str) -> str:
-    """Return a name in Unicode's normal form C: an é is one character, whether or not it was typed as e and an accent.
-
-    >>> composed("pre\u0301") == "pr\u00e9"
-    True
-    """
-    return unicodedata.normalize("NFC", name)
 
 
 def meant(name: str, known: Iterable[str]) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, final, overload
 
 from corrbandits._core import checks
+from corrbandits._shell.texts import composed
 from corrbandits.belief import Belief
 from corrbandits.moves import Moves
 from corrbandits.policies import Policy
@@ -17,7 +18,7 @@ from corrbandits.study.choosing import allowed_arms, checked, moment_of
 from corrbandits.study.events import written
 from corrbandits.study.explaining import Explanation, explained
 from corrbandits.study.journal import JournalProtocol
-from corrbandits.study.places import Where, composed, found, journal_at, kept, refuse_another_form
+from corrbandits.study.places import Where, found, journal_at, kept, refuse_another_form
 from corrbandits.study.reading import File, Trials
 from corrbandits.study.replica import Replica, key_of, naming, now
 from corrbandits.study.settings import Goal, Settings, refuse_other_types
@@ -194,8 +195,8 @@ class Study(Telling):
 
         They are of different arms, unless `repeats` lets the rule take one again. `allowed` are the arms within reach
         today: indices, names, or true and false per arm. Where moves cost something, `start` is the arm where those who
-        measure are, if it is not the one last asked for; several trials are in the order to walk. The same call with
-        the same `key` returns the same trials; without one, every call asks for new ones.
+        measure are, if it is not the one last asked for; of several trials each is chosen from where the one before
+        leads. The same call with the same `key` returns the same trials; without one, every call asks for new ones.
         """
         count, own = 1 if n is None else checks.integer("n", n, least=1), key_of(key)
         repeats = checks.flag("repeats", repeats)

@@ -138,6 +138,12 @@ def test_where_they_are_decides_where_to_go(line):
     assert "arms that lie nowhere" in line.post("/api/v1/studies", nowhere).data["detail"]
 
 
+@pytest.mark.parametrize("name", ["meadow", "a/b", "Süd 50 %", "evil.example"])
+def test_who_leaves_out_the_slash_is_led_to_the_page_of_the_study(line, name):
+    answer = line.get(f"/s/{quote(name, safe='')}")
+    assert (answer.status, answer.headers["Location"]) == (308, f"/s/{quote(name, safe='')}/")
+
+
 def test_on_roads_the_way_along_them_is_weighed(line):
     ring = [[k, (k + 1) % 24, 1.0] for k in range(24)]
     given = {"moves": {"per_distance": 100.0, "graph": ring}, "told": {"mean": 0.0, "sd": 1.0, "noise_sd": 1.0}}

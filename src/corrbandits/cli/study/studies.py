@@ -154,6 +154,8 @@ def create(
         moves=moves,
     ) as study:
         remarks = [*(option_names(remark) for remark in plan.remarks), *way_in_words(study.settings.policy)]
+        if rounds is not None and not setup.minds_rounds(study.settings.policy):
+            remarks.append("The rule does not mind how many rewards there will be, so that --rounds changes nothing.")
         say_created(study.snapshot(), remarks, as_json=as_json)
 
 

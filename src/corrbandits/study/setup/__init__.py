@@ -9,7 +9,7 @@ from corrbandits.study.setup.changing import changed
 from corrbandits.study.setup.planning import Plan, more_arms, plan, plan_of_zeros_and_ones
 from corrbandits.study.setup.rewards import Rewards, read_history, read_rewards
 from corrbandits.study.setup.roads import read_roads
-from corrbandits.study.setup.rules import kernel_called, policy_called, with_rounds
+from corrbandits.study.setup.rules import kernel_called, minds_rounds, policy_called, with_rounds
 from corrbandits.study.setup.sheet import PRIOR, Sheet, read_sheet
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Sheet",
     "changed",
     "kernel_called",
+    "minds_rounds",
     "more_arms",
     "plan",
     "plan_of_zeros_and_ones",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from corrbandits._core.graphs import LARGEST, Edges, cut_off, edges_of
 from corrbandits._shell.csv import Columns, missing_column, numeric_column, read_columns
-from corrbandits._shell.texts import near
+from corrbandits._shell.texts import by_name, composed, near
 
 Ends = tuple[int, int]
 
@@ -22,7 +22,7 @@ def read_roads(path: str | os.PathLike[str], names: Sequence[str]) -> Edges:
     """Return the roads of a CSV file between arms of these names, by their places; errors name the line."""
     columns = read_columns(path)
     starts, ends = (_ends(columns, name, path) for name in ("from", "to"))
-    place = {name: k for k, name in enumerate(names)}
+    place = by_name(names)
     roads: dict[Ends, tuple[int, float]] = {}
     for (line, start), (_, end), length in zip(starts, ends, _lengths(columns, path), strict=True):
         where = f"{path}, line {line}"
@@ -56,10 +56,11 @@ def _lengths(columns: Columns, path: str | os.PathLike[str]) -> list[float]:
 
 
 def _arm(place: dict[str, int], name: str, where: str) -> int:
-    if name not in place:
+    found = place.get(name, place.get(composed(name)))
+    if found is None:
         meant = "".join(f" Did you mean {one!r}?" for one in near(name, place))
         raise ValueError(f"{where}: a road must lead from arm to arm of the study, got {name!r:.60}.{meant}")
-    return place[name]
+    return found
 
 
 def _connected(roads: dict[Ends, float], names: Sequence[str], path: str) -> Edges:

@@ -113,6 +113,16 @@ def with_rounds(policy: Policy, rounds: int) -> Policy:
     return changed
 
 
+def minds_rounds(policy: Policy) -> bool:
+    """Return whether a rule minds how many rewards there will be.
+
+    >>> from corrbandits import UCL, Blocked, Gittins
+    >>> minds_rounds(Blocked(Gittins(40))), minds_rounds(Blocked(UCL()))
+    (True, False)
+    """
+    return bool(_horizons(policy, 1))
+
+
 def _horizons(policy: Any, rounds: int) -> dict[str, Any]:
     """Return what changes in a rule that minds how many rewards there will be, or has such a rule within."""
     changes: dict[str, Any] = {}

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from fastapi import APIRouter
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 import corrbandits.web.service.names  # noqa: F401 - what `{study:study}` means in an address
 
@@ -41,6 +41,7 @@ def router() -> APIRouter:
     routes.add_route("/", _shell("studies", "Studies"))
     routes.add_route("/new", _shell("new", "New study"))
     routes.add_route("/signin", _shell("signin", "Sign in"))
+    routes.add_route("/s/{study:study}", _today)
     for view, title in VIEWS.items():
         routes.add_route(f"/s/{{study:study}}/{view}", _shell(title.lower(), title, view))
     routes.add_route("/static/{version}/{name}", _file)
@@ -94,6 +95,11 @@ def _shell(template: str, title: str, view: str | None = None) -> Callable[[Requ
         return HTMLResponse(page, headers=ASK_EACH_TIME)
 
     return shell
+
+
+async def _today(request: Request) -> Response:
+    """Return where a study's view of today is, for who left out the slash at its end."""
+    return RedirectResponse(f"{_root(request)}/s/{quote(request.path_params['study'], safe='')}/", 308)
 
 
 async def _file(request: Request) -> Response:

@@ -1,5 +1,8 @@
 """Studies whose moves cost something, from the shell."""
 
+import re
+
+import numpy as np
 import pytest
 
 import corrbandits as cb
@@ -54,6 +57,22 @@ def test_where_moves_cost_nothing_from_is_said_to_change_nothing(ok):
     assert "--from changed nothing: see copy --move-cost" in " ".join(ok("ask", "meadow", "--from", "p11").split())
     ok("copy", "meadow", "dear", "--move-cost", "1")
     assert "changed nothing" not in " ".join(ok("ask", "dear", "--from", "p11").split())
+
+
+def test_several_at_once_are_said_in_an_order_to_walk(ok, tmp_path):
+    """What is chosen first need not be where to go first; the order that is said costs less."""
+    ok(*TOLD_NOTHING, "--move-cost-per", "0.5")
+    said = ok("ask", "meadow", "-n", "6", "--from", "p00")
+    words = re.search(r"In an order to walk: (.+?)\. These ways cost ([\d.]+)\.", " ".join(said.split()))
+    with cb.Study.open(default_database(tmp_path), "meadow") as study:
+        chosen, moves = [trial.arm for trial in study.open_trials], study.settings.policy.moves
+        order = [study.arms.index(name) for name in words[1].split(", ")]
+        where = study.arms.coordinates
+        start = study.arms.index("p00")
+    paid, before = (moves.along(np.array([start, *way]), where).sum() for way in (order, chosen))
+    assert sorted(order) == sorted(chosen)
+    assert float(words[2]) == pytest.approx(paid, rel=1e-5)
+    assert paid < before
 
 
 OTHERS = "".join(

@@ -12,7 +12,9 @@ from corrbandits.cli.study.parsing import number, opened, quoted, refuse_place, 
 from corrbandits.cli.study.printing import document, say, say_done, trials_table
 
 if TYPE_CHECKING:
-    from corrbandits.study import Snapshot, Study
+    from collections.abc import Sequence
+
+    from corrbandits.study import Snapshot, Study, Trial
     from corrbandits.study.arms import Arms
 
 
@@ -63,6 +65,8 @@ def ask(
 
         if start is not None and not isinstance(now.settings.policy, Wrapper):
             say("Moves cost nothing in this study, so that --from changed nothing: see copy --move-cost.")
+        if walk := _walk(now, trials, start):
+            say(walk)
         then = f"its reward: corrbandits study tell {quoted(name)} {trials[0].number} REWARD"
         then = (
             then
@@ -70,6 +74,15 @@ def ask(
             else f"rewards in {csv}: corrbandits study tell {quoted(name)} --from {quoted(str(csv))}"
         )
         say(f"Next, with {then}")
+
+
+def _walk(now: Snapshot, trials: Sequence[Trial], start: str | None) -> str:
+    """Return in which order trials are best walked to, from where those are who measure."""
+    from corrbandits.study.report.walking import walk_in_words
+
+    before = trials[0].number - 1
+    here = now.arms.index(start) if start is not None else now.trial(before).arm if before else None
+    return walk_in_words(now.settings.policy, now.arms, [trial.arm for trial in trials], here)
 
 
 def tell(

@@ -62,4 +62,4 @@ def test_a_model_that_needs_places_is_refused_where_there_are_none(tmp_path):
     (tmp_path / "choices.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     said = corrbandits("fit", "choices.csv", "--models", "correlated", cwd=tmp_path)
     assert said.returncode == 2
-    assert "coordinates" in said.stderr
+    assert "columns x and y" in said.stderr

@@ -27,7 +27,9 @@ class Correlations:
 
     def __init__(self, kernel: Kernel | None, where: Array | None, arms: int) -> None:
         if kernel is not None and where is None:
-            raise ValueError("a kernel needs to know where arms lie. Give people with coordinates, or no kernel.")
+            raise ValueError(
+                "a kernel needs to know where arms lie. Say it, as by columns x and y, or take a model without one."
+            )
         self._kernel, self._where, self._arms = kernel, where, arms
 
     def at(self, length: float) -> tuple[Array, Array]:

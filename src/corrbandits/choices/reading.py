@@ -72,7 +72,11 @@ def from_frame(
         which = _whole(numbers[arm], arm, table.index)
         arms = arms if arms or where is not None else _counted(which, arm, table.index)
         most = arms or len(where if where is not None else ())
-        _refuse(which >= most, table.index, f"{arm} must be an index from 0 to {most - 1}, but it is larger")
+        _refuse(
+            which >= most,
+            table.index,
+            f"{arm} must be an index from 0 to {most - 1}, but it is larger: the first has index 0",
+        )
     else:
         where = _grid(numbers, places) if where is None else where
         which = _found(np.stack([numbers[name] for name in places], axis=1), where, places, table.index)

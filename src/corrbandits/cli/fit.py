@@ -22,7 +22,7 @@ def fit(
         str | None,
         typer.Option(
             help="Models, apart by commas: correlated, independent, greedy, UCL, CorrelatedUCL, "
-            "CorrelatedUCL-plain, HorizonUCL; the first three if left out."
+            "CorrelatedUCL-plain, HorizonUCL; the first three if left out, or those that need no places."
         ),
     ] = None,
     settings: Annotated[

@@ -52,10 +52,10 @@ def _first(found: Standings) -> str:
 def percent(share: float) -> str:
     """Return a share in percent.
 
-    >>> percent(0.487)
-    '49 %'
+    >>> percent(0.487), percent(-0.001)
+    ('49 %', '0 %')
     """
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f} %".replace("-0 %", "0 %")
 
 
 def _probability(p: float) -> str:

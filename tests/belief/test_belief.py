@@ -410,7 +410,7 @@ def test_nearly_singular_covariances_stay_sane(S, noise):
     rng = np.random.default_rng(0)
     prior = Correlated(mean=30.0, covariance=S, noise_variance=noise)
     counts = rng.integers(0, 10**6, 100) * rng.integers(0, 2, 100)
-    history = list(zip(rng.integers(0, 100, 300).tolist(), rng.normal(30, 3, 300).tolist(), strict=True))
+    history = list(zip(rng.integers(0, 100, 120).tolist(), rng.normal(30, 3, 120).tolist(), strict=True))
     for belief in (prior, told(prior, history), at_once(prior, history), prior.observe_all(counts, 31.0 * counts)):
         assert np.isfinite(belief.mean).all()
         assert np.isfinite(belief.covariance).all()

@@ -56,7 +56,10 @@ def test_surfaces_are_what_all_people_have_seen_of_them(table):
 
 
 @pytest.mark.slow
-def test_all_of_it_is_measured_kept_and_shown(table, tmp_path):
+def test_all_of_it_is_measured_kept_and_shown(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(madeup, "ROUNDS", 3)
+    for module in (madeup, recovery):
+        monkeypatch.setattr(module, "HORIZON", 12)
     data = recovery.measured(table, tmp_path, SIZES)
     groups = data["parameters"]["groups"]
     assert {name: np.shape(one["given"]) for name, one in groups.items()} == {
@@ -69,7 +72,7 @@ def test_all_of_it_is_measured_kept_and_shown(table, tmp_path):
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     people = recovery.measured_people(table)
     assert madeup.written(madeup.law(people, madeup.STUDY, tmp_path)) == data["parameters"]["law"]
-    assert recovery.measured(table, tmp_path, SIZES, only=["power"]) == {"power": data["power"]}
+    assert recovery.measured(table, tmp_path, SIZES, only=["checks"]) == {"checks": data["checks"]}
     assert recovery.models(people, SIZES, tmp_path) == data["models"]
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
     assert "| with the values of real people; given the population |" in RECOVERED.report(json.loads(json.dumps(data)))

@@ -18,8 +18,7 @@ from corrbandits.simulation.engines.compiled.cache import ELSEWHERE, FOLDER, sta
 SYMMETRIC = """
 from corrbandits.paper import reproduction as paper
 surface = cb.landscapes.two_peaks()
-players = paper.ill_informed(surface)
-players["Thompson"] = cb.Thompson(), players["correlated"][1]
+players = {"correlated": paper.ill_informed(surface)["correlated"]}
 players["soft"] = cb.Softmax(cb.UCL(), temperature=1.0), players["correlated"][1]  # loops made of the same function
 players["in blocks"] = cb.Blocked(cb.UCL()), cb.Independent(noise_variance=10.0, arms=100)
 """

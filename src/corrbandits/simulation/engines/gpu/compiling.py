@@ -39,7 +39,7 @@ if not SIMULATED:
 
     of_devices.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few runs are worth no warning
 
-    class _Kernels(cache.Tolerant, CUDACache):  # type: ignore[misc]
+    class _Kernels(cache.Tolerant, CUDACache):  # type: ignore[misc]  # numba-cuda has no types
         """Kernels on disk: found by the name of the kernel, as long as nothing changes that they are made of."""
 
         def __init__(self, function: Callable[..., Any]) -> None:

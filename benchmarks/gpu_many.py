@@ -22,7 +22,7 @@ from corrbandits import Correlated, CorrelatedUCL, GaussianBandit, Implicit
 from corrbandits.environments import landscapes
 from corrbandits.simulation.engines import Runs
 from corrbandits.simulation.engines.gpu import strips, team
-from corrbandits.simulation.engines.gpu.game import Game
+from corrbandits.simulation.engines.gpu.game import game_of
 from corrbandits.simulation.engines.gpu.refusing import PRINTED
 
 
@@ -75,7 +75,7 @@ def dense(many: Many) -> dict[str, Any]:
 
 def timed(playing: Runs, times: tuple[int, ...], into: Any) -> float:
     """Return how long the last of some launches takes, from one time to the next each."""
-    game = Game(playing, same_noise=False)
+    game = game_of(playing, same_noise=False)
     for first, last in pairwise(times):
         begun = time.perf_counter()
         game.advance(first, last, into)

@@ -16,8 +16,10 @@ from corrbandits.simulation.engines.gpu import compiling, counted, device, engin
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
+    assert_is_belief,
     bandit_of,
     belief_of,
+    joint_now,
     quick_switches,  # noqa: F401  a fixture for every test here
 )
 from tests.support.engines import BANDITS, BELIEFS, EngineContract, played, runs_of
@@ -48,33 +50,18 @@ def test_decisions_are_those_of_the_reference_under_the_same_noise(name, kind):
         np.testing.assert_array_equal(ours["initialisation"], plain["initialisation"])
 
 
-def now(playing, arms):
-    """The mean and the covariance of the first run, as the kernel has left them."""
-    S, own, at, of_run = (device.fetched(one)[0] for one in playing._kept[:4])
-    covariance = np.diag(own[state.D])
-    for i in range(arms):
-        for j in range(arms):
-            if i != j:
-                covariance[i, j] = S[state.place(i, j, arms)]
-                if at[state.ARM] >= 0:
-                    covariance[i, j] -= of_run[state.PRECISION] * own[state.H, i] * own[state.H, j]
-    return own[state.MU], covariance, own[state.W0]
-
-
 @pytest.mark.parametrize("arms", [1, 2, 5, 6] if SIMULATED else [1, 2, 33, 100, 235])
 @pytest.mark.parametrize("name", ["printed", "UCL"])
 def test_every_state_equals_the_reference(name, arms):
     belief, horizon = belief_of("joint", arms), 24
     runs = Runs(POLICIES[name], belief, bandit_of("gaussian", arms), horizon, 1, 0, 1)
-    playing, into = game.Game(runs, same_noise=False), runs.room()
+    playing, into = game.game_of(runs, same_noise=False), runs.room()
     for t in range(horizon):
         settled = belief
         playing.advance(t, t + 1, into)
         belief = belief.observe(int(into["arms"][0, t]), float(into["rewards"][0, t]))
-        mean, covariance, w0 = now(playing, arms)
-        scale = np.sqrt(np.outer(belief.variance, belief.variance))
-        assert np.all(np.abs(covariance - belief.covariance) <= 1e-10 * scale)
-        np.testing.assert_allclose(mean, belief.mean, rtol=1e-10, atol=1e-10)
+        mean, covariance, w0 = joint_now(playing, arms)
+        assert_is_belief(belief, mean, covariance)
         moved = t > 0 and into["arms"][0, t] != into["arms"][0, t - 1]
         if name == "printed" and moved and not POLICIES[name].pending(settled).any():
             np.testing.assert_allclose(w0, settled.deviation * settled.spread(), rtol=1e-10)
@@ -194,7 +181,7 @@ def test_a_device_that_holds_no_run_is_an_error_that_says_what_would_fit(monkeyp
 
 def test_runs_that_do_not_fit_at_once_are_played_one_after_the_other(monkeypatch):
     whole, _ = played(ENGINES["gpu"], runs_of(horizon=6))
-    monkeypatch.setattr(memory, "most_at_once", lambda runs, same_noise: 3)
+    monkeypatch.setattr(memory, "most_at_once", lambda *_, **__: 3)
     some, steps = played(ENGINES["gpu"], runs_of(horizon=6))
     assert steps == 4 * 6
     for name, array in whole.items():

@@ -11,7 +11,7 @@ from corrbandits.arena import calibration, playing
 from corrbandits.arena.problems import problem
 from corrbandits.paper import audit
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for, engines_for
-from corrbandits.simulation.engines.gpu import device, engine, memory, mixed
+from corrbandits.simulation.engines.gpu import device, engine, memory, mixed, paying, shapes
 from tests.support.devices import bandit_of, belief_of, on_grid
 from tests.support.stress_cases import stressed
 
@@ -31,7 +31,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(device, "free_memory", lambda: 1 << 36)
     monkeypatch.setattr(engine.OnDevice, "play", play)
     for name in ("ENOUGH_APART", "ENOUGH_JOINTLY", "ENOUGH_MIXED", "ENOUGH_ON_GRID"):
-        monkeypatch.setattr(engine, name, 0)
+        monkeypatch.setattr(paying, name, 1e-9)
     return noted
 
 
@@ -129,12 +129,12 @@ def test_what_the_device_does_not_hold_is_played_on_the_cores(asked, monkeypatch
     monkeypatch.setattr(device, "free_memory", lambda: 4 * memory.MOST_RECORDED)
     assert engine_for(runs).name == instead
     with pytest.raises(MemoryError, match=f"Close what else uses it, or take engine='{instead}'"):
-        memory.most_at_once(runs, same_noise=False)
+        memory.most_at_once(shapes.shape_of(runs), 4, 0, same_noise=False)
 
 
 def test_a_mixture_that_a_block_cannot_share_is_refused_in_words_and_played_on_the_cores(asked, monkeypatch):
     belief = cb.Vague(arms=5, parts=4)
-    needed = 8 * mixed.shared_numbers(5, 4, vectors=False)
+    needed = 8 * mixed.shared_numbers(5, 4, vectors=False, differ=True)
     runs = played_by(cb.Greedy(), belief)
     for limit, taken in ((needed, "gpu"), (needed - 1, "compiled")):
         monkeypatch.setattr(device, "shared_limit", lambda limit=limit: limit)

@@ -1,12 +1,14 @@
 """What runs take of a device's memory: counted ahead, and in the end."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 
 import corrbandits as cb
 from corrbandits.simulation.engines import Runs
-from corrbandits.simulation.engines.gpu import device, game, memory, shapes, strips, team_shapes
-from corrbandits.simulation.engines.gpu.refusing import DRAWS, rule_of
+from corrbandits.simulation.engines.gpu import device, game, memory, problems, shapes, strips, team_shapes
+from corrbandits.simulation.engines.gpu.refusing import DRAWS
 from tests.support.devices import bandit_of, belief_of, on_grid
 
 SHAPES = {
@@ -28,21 +30,16 @@ def runs_of(name, horizon=50, runs=1):
     return Runs(policy, belief, bandit_of("gaussian", belief.arms), horizon, 1, 0, runs)
 
 
-def shape_of(runs):
-    return shapes.shape_of(runs, rule_of(runs.policy, runs.belief))
-
-
 def taken(runs, shape):
     """The bytes of all arrays; those of one number stand where nothing is needed."""
-    given = (*shape.told, *shape.prior) if isinstance(shape, shapes.Mixed) else ()
-    arrays = (*shape.kept(1), *game.problem_of(runs, shape), *given)
+    arrays = (*shape.kept(1), *problems.problems_of([runs], shape), *chain(*shape.given([runs])))
     return sum(one.nbytes for one in arrays if getattr(one, "size", 1) > 1)
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_what_a_run_takes_is_what_was_counted(name):
     runs = runs_of(name)
-    shape = shape_of(runs)
+    shape = shapes.shape_of(runs)
     found, counted = taken(runs, shape), 8 * (shape.numbers() + shape.common())
     assert 0.8 * counted <= found <= counted
 
@@ -55,30 +52,30 @@ def test_a_root_is_counted_where_there_is_a_covariance():
 
 def test_a_device_holds_as_many_runs_as_fit(monkeypatch):
     runs, each = runs_of("on a grid", runs=5), 8 * (51 * 300)
-    shape = shape_of(runs)
+    shape = shapes.shape_of(runs)
     monkeypatch.setattr(memory, "MOST_RECORDED", 0)
     monkeypatch.setattr(
         device, "free_memory", lambda: 8 * shape.common() + 3 * memory.bytes_of_run(shape, 0, same_noise=False)
     )
-    assert memory.most_at_once(runs, same_noise=False) == 3
+    assert memory.most_at_once(shape, 5, 0, same_noise=False) == 3
     assert each < memory.bytes_of_run(shape, 0, same_noise=False) < 1.3 * each  # streaks, and little else
 
 
 @pytest.mark.parametrize("name", ["jointly, draws", "apart, draws"])
 def test_draws_that_are_given_are_counted_on_the_device_and_here(monkeypatch, name):
     runs = runs_of(name, runs=5)
-    shape, given = shape_of(runs), 8 * 2 * runs.belief.arms * 50
+    shape, given = shapes.shape_of(runs), 8 * 2 * runs.belief.arms * 50
     each = memory.bytes_of_run(shape, 0, same_noise=True)
     assert each - memory.bytes_of_run(shape, 0, same_noise=False) == given
     monkeypatch.setattr(memory, "MOST_RECORDED", 0)
     monkeypatch.setattr(device, "free_memory", lambda: 8 * shape.common() + 3 * each)
-    assert memory.most_at_once(runs, same_noise=True) == 3
-    assert memory.most_at_once(runs, same_noise=False) == 5
+    assert memory.most_at_once(shape, 5, 0, same_noise=True) == 3
+    assert memory.most_at_once(shape, 5, 0, same_noise=False) == 5
     monkeypatch.setattr(memory, "MOST_DRAWN", 2 * given)
-    assert memory.most_at_once(runs, same_noise=True) == 2
+    assert memory.most_at_once(shape, 5, 0, same_noise=True) == 2
     monkeypatch.setattr(memory, "MOST_DRAWN", given - 1)
     with pytest.raises(MemoryError, match=r"draws are given ahead: they take .* GB, above .*'compiled' or 'gpu'"):
-        memory.most_at_once(runs, same_noise=True)
+        memory.most_at_once(shape, 5, 0, same_noise=True)
 
 
 def test_draws_that_are_given_are_sent_to_the_device_once(monkeypatch):
@@ -87,7 +84,7 @@ def test_draws_that_are_given_are_sent_to_the_device_once(monkeypatch):
     monkeypatch.setattr(device, "uploaded", lambda arrays: arrays)
     monkeypatch.setattr(shapes.Jointly, "launch", lambda shape, arguments, runs: launched.append(arguments[1].draws))
     runs = Runs(cb.Thompson(), belief_of("joint", 3), bandit_of("gaussian", 3), 20, 1, 0, 2)
-    playing, into = game.Game(runs, same_noise=True), runs.room()
+    playing, into = game.game_of(runs, same_noise=True), runs.room()
     for first, last in ((0, 4), (4, 20)):
         playing.advance(first, last, into)
     (draws,) = (array for array in sent if array.shape == (2 * 3 * 20, 2))

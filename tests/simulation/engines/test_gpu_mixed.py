@@ -53,7 +53,7 @@ def test_decisions_are_those_of_the_reference_under_the_same_noise(name):
 def now(playing, part):
     """The numbers, u, w, the variances and the covariance of a part in the first run, as the kernel has left them."""
     kept = {name: device.fetched(array)[0] for name, array in playing._kept._asdict().items()}
-    prior = device.fetched(playing._shape.prior.S)
+    prior = device.fetched(playing._given[1].S)
     numbers = kept["of_part"].reshape(PARTS, -1)[part]
     u, w, d, h = kept["vectors"].reshape(4, PARTS, ARMS)[:, part]
     late, carried = int(kept["at"][mixed_state.LATE]), kept["at"][mixed_state.CARRIED]
@@ -83,7 +83,7 @@ def conditioned(belief, part, arms, rewards):
 def test_every_state_equals_what_solving_anew_gives(policy):
     belief = untold()
     runs = runs_of(policy, belief)
-    playing, into = game.Game(runs, same_noise=False), runs.room()
+    playing, into = game.game_of(runs, same_noise=False), runs.room()
     for t in range(HORIZON):
         playing.advance(t, t + 1, into)
         arms, rewards = into["arms"][0, : t + 1].astype(int), into["rewards"][0, : t + 1]
@@ -104,7 +104,7 @@ def test_every_state_equals_what_solving_anew_gives(policy):
 def test_weights_and_what_each_part_makes_of_mean_and_scale_give_the_moments_of_the_belief():
     belief, steps = untold(), 12
     runs = runs_of(cb.HorizonUCL(HORIZON), belief)
-    playing, into = game.Game(runs, same_noise=False), runs.room()
+    playing, into = game.game_of(runs, same_noise=False), runs.room()
     playing.advance(0, steps, into)
     weighed = device.fetched(playing._kept.of_part)[0].reshape(PARTS, -1)[:, mixed_state.WEIGHT :]
     arms, rewards = into["arms"][0, : steps - 1].astype(int), into["rewards"][0, : steps - 1]

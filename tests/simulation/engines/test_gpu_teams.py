@@ -12,47 +12,29 @@ from corrbandits.simulation.engines.gpu import device, game, memory, shapes, sta
 from tests.support.devices import (
     POLICIES,
     SIMULATED,
+    assert_is_belief,
     bandit_of,
     belief_of,
+    no_shared_memory,  # noqa: F401  a fixture
     on_grid,
     quick_switches,  # noqa: F401  a fixture for every test here
+    team_now,
 )
 from tests.support.engines import played
-
-
-@pytest.fixture
-def no_shared_memory(monkeypatch):
-    """No covariance fits into a block, so that a team plays even on few arms."""
-    monkeypatch.setattr(device, "shared_limit", lambda: 0)
-
-
-def now(playing, arms):
-    """The mean and the covariance of the first run, as the kernel has left them."""
-    kept = playing._kept
-    S, own, at, G = (device.fetched(one)[0] for one in (kept.S, kept.own, kept.at, kept.G))
-    waiting = at[state.WAITING] + (at[state.ARM] >= 0)
-    covariance = -G[:waiting, :arms].T @ G[:waiting, :arms]
-    for i in range(arms):
-        for j in range(arms):
-            covariance[i, j] = own[i, state.D] if i == j else covariance[i, j] + S[strips.place(i, j, arms)]
-    return own[:, state.MU], covariance
 
 
 def assert_states_are_those_of_the_reference(name, arms):
     belief, horizon = belief_of("joint", arms), 14
     runs = Runs(POLICIES[name], belief, bandit_of("gaussian", arms), horizon, 1, 0, 1)
-    playing, into = game.Game(runs, same_noise=False), runs.room()
+    playing, into = game.game_of(runs, same_noise=False), runs.room()
     for t in range(horizon):
         settled, lasting = belief, t > 0 and device.fetched(playing._kept.at)[0, state.LASTING]
         playing.advance(t, t + 1, into)
         belief = belief.observe(int(into["arms"][0, t]), float(into["rewards"][0, t]))
-        mean, covariance = now(playing, arms)
-        scale = np.sqrt(np.outer(belief.variance, belief.variance))
-        assert np.all(np.abs(covariance - belief.covariance) <= 1e-10 * scale)
-        np.testing.assert_allclose(mean, belief.mean, rtol=1e-10, atol=1e-10)
+        mean, covariance, w0 = team_now(playing, arms)
+        assert_is_belief(belief, mean, covariance)
         if name == "printed" and not lasting and not POLICIES[name].pending(settled).any():
-            w = device.fetched(playing._kept.own)[0, :, state.W0]
-            np.testing.assert_allclose(w, settled.deviation * settled.spread(), rtol=1e-10)
+            np.testing.assert_allclose(w0, settled.deviation * settled.spread(), rtol=1e-10)
     playing.finish(into)
     np.testing.assert_array_equal(into["counts"][0], np.bincount(into["arms"][0], minlength=arms))
 
@@ -94,14 +76,15 @@ def test_a_run_of_a_team_is_the_same_however_many_blocks_play_it_and_however_it_
     runs = Runs(POLICIES[name], belief_of("joint", arms), bandit_of("gaussian", arms), horizon, 2, 0, 1)
     whole = played(ENGINES["gpu"], runs)[0]
     monkeypatch.setattr(device, "processors", lambda: 1)  # a team of two blocks at most
-    playing, into = game.Game(runs, same_noise=False), runs.room()
+    playing, into = game.game_of(runs, same_noise=False), runs.room()
     for first, last in ((0, 3), (3, 4), (4, horizon)):
         playing.advance(first, last, into)
     for record in ("arms", "rewards"):
         np.testing.assert_array_equal(into[record], whole[record])
 
 
-def test_many_decisions_in_a_streak_are_those_of_the_reference(no_shared_memory):
+@pytest.mark.usefixtures("no_shared_memory")
+def test_many_decisions_in_a_streak_are_those_of_the_reference():
     """A clear favourite and equal neighbours: arms that might be better are looked at singly, or there are too many."""
     arms, horizon = (6, 40) if SIMULATED else (300, 600)
     belief = belief_of("joint", arms)
@@ -135,7 +118,7 @@ GRIDS = {"line": (7,), "square": (3, 4), "box": (2, 3, 2)} if SIMULATED else {"s
 def test_a_grid_without_a_matrix_goes_through_the_states_of_the_reference(grid):
     belief, horizon = on_grid(GRIDS[grid]), 12
     runs = Runs(POLICIES["UCL"], belief, bandit_of("gaussian", belief.arms), horizon, 1, 0, 1)
-    playing, into = game.Game(runs, same_noise=False), runs.room()
+    playing, into = game.game_of(runs, same_noise=False), runs.room()
     for t in range(horizon):
         playing.advance(t, t + 1, into)
         belief = belief.observe(int(into["arms"][0, t]), float(into["rewards"][0, t]))
@@ -178,12 +161,12 @@ def test_what_is_not_played_without_a_matrix_is_refused_in_words(policy, belief,
 @pytest.mark.parametrize("belief", [belief_of("joint", 300), belief_of("flat", 300), on_grid((15, 20))])
 def test_too_little_memory_is_an_error_that_says_what_would_fit(monkeypatch, belief):
     runs = Runs(cb.UCL(), belief, bandit_of("gaussian", belief.arms), 50, 1, 0, 3)
-    shape = shapes.shape_of(runs, 0)
+    shape = shapes.shape_of(runs)
     asked = "horizon" if isinstance(shape, team_shapes.OnGrid) else "arms"
     monkeypatch.setattr(memory, "MOST_RECORDED", 0)
     monkeypatch.setattr(device, "free_memory", lambda: 6 * (shape.numbers() + shape.common()))
     with pytest.raises(MemoryError, match=r"a run of 300 arms and 50 decisions takes .* GB on the device.*up to \d+"):
-        memory.most_at_once(runs, same_noise=False)
+        memory.most_at_once(shape, 3, 0, same_noise=False)
     fitting = int(memory._what_fits(shape, 0, device.free_memory(), same_noise=False).split()[2])
     assert 1 < fitting < getattr(shape, asked)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corrbandits.simulation.engines.compiled import Compiled
-from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise, OnDevice
+from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise, OnDevice, sooner
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, chosen, generators
 from corrbandits.simulation.engines.reference import Reference
 
@@ -45,10 +45,41 @@ def engines_for(asked: Sequence[Runs], name: str = "auto") -> list[Engine]:
     return [_beside_cores(runs) if one else engine for one, engine, runs in zip(counted, engines, asked, strict=True)]
 
 
+def on_device(games: Sequence[Runs], *, at_once: int = 1, in_all: Sequence[float] | None = None) -> list[bool]:
+    """Return which of these games, each of a problem of its own, a device plays sooner, many at once, than the cores.
+
+    So many like each are played at once, by `play_on_device`; and in all as many as `in_all` says of each, by default
+    as many: it need not pay at once.
+
+    >>> from corrbandits import UCL, GaussianBandit, Independent
+    >>> runs = Runs(UCL(), Independent(noise_variance=1.0, arms=2), GaussianBandit([0.0, 1.0], 1.0), 50, 0, 0, 1)
+    >>> on_device([runs, runs])
+    [False, False]
+    """
+    return sooner(games, at_once, [at_once] * len(games) if in_all is None else in_all)
+
+
+def play_on_device(games: Sequence[Runs], into: Sequence[Recorded], advanced: Advanced) -> None:
+    """Play games that differ at once, each under the noise that it has on the cores, and recorded in its own arrays."""
+    _BESIDE_CORES.play_each(games, into, advanced)
+
+
 def _beside_cores(runs: Runs) -> Engine:
     """Return who plays, under the noise of the cores, runs for which a device would pay under its own."""
     cores = {name: engine for name, engine in ENGINES.items() if not isinstance(engine, OnDevice)}
     return _BESIDE_CORES if _BESIDE_CORES.is_faster(runs) else chosen(cores, runs, "auto")
 
 
-__all__ = ["ENGINES", "Advanced", "Engine", "Recorded", "Runs", "chosen", "engine_for", "engines_for", "generators"]
+__all__ = [
+    "ENGINES",
+    "Advanced",
+    "Engine",
+    "Recorded",
+    "Runs",
+    "chosen",
+    "engine_for",
+    "engines_for",
+    "generators",
+    "on_device",
+    "play_on_device",
+]

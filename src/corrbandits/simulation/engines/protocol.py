@@ -16,7 +16,7 @@ whatever runs beside it: other runs, other policies, other threads, other machin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar, final
 
@@ -120,6 +120,11 @@ class Engine(ABC):
         `advanced` must be called several times a second if the work is long, with numbers of steps that sum to
         `len(runs) * runs.horizon`; what it raises must be passed on at once.
         """
+
+    def play_each(self, games: Sequence[Runs], into: Sequence[Recorded], advanced: Advanced) -> None:
+        """Play games that may differ in everything, each recorded in its own arrays; by default one after the other."""
+        for runs, recorded in zip(games, into, strict=True):
+            self.play(runs, recorded, advanced)
 
     def pays(self, runs: Runs) -> bool:
         """Return whether engine="auto" may take it for these runs, if it can play them; by default it may."""

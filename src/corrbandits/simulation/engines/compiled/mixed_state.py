@@ -78,7 +78,7 @@ class Mixed(NamedTuple):
 
 def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
     """Return a prior in a form that changes in place, and what was told."""
-    parts, level, n = belief.parts, belief.level, belief.arms
+    parts, n = belief.parts, belief.arms
     G, every = len(parts), np.arange(n)
     R = np.array([parts.correlation(part, every, every) for part in range(G)])
     zeros = np.zeros((2, G, n))
@@ -104,20 +104,25 @@ def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
         each=np.zeros((G, n)),
         seen=record(SEEN, arm=-1),
     )
-    first, again = in_order(None if parts.points is None else parts.places(), n)
-    told = Told(
+    return state, told_of(belief)
+
+
+def told_of(belief: Vague) -> Told:
+    """Return what a belief was told."""
+    parts, level = belief.parts, belief.level
+    first, again = in_order(None if parts.points is None else parts.places(), belief.arms)
+    return Told(
         free=parts.free,
         flat=level is None,
         centre=0.0 if level is None else level.centre,
         spread=0.0 if level is None else level.deviation**2,
         ratios=parts.ratios,
-        squares=np.ones(G) if parts.free else np.square(parts.scales),
+        squares=np.ones(len(parts)) if parts.free else np.square(parts.scales),
         relative=belief.relative_variance,
         first=first,
         again=again,
         **_fading(belief),
     )
-    return state, told
 
 
 def _fading(belief: Vague) -> dict[str, Any]:

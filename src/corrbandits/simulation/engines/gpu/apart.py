@@ -19,7 +19,17 @@ from corrbandits.simulation.engines.compiled.state import Apart
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import kernel, of_cpu, part
 from corrbandits.simulation.engines.gpu.counted import CHOICES, normals
-from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, gittins, note, reward_of, two_noises
+from corrbandits.simulation.engines.gpu.parts import (
+    begin,
+    beyond,
+    end,
+    gittins,
+    its_own,
+    note,
+    reward_of,
+    the_one,
+    two_noises,
+)
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, LIMITS
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps
 
@@ -109,9 +119,12 @@ def first_index(problem: Problem, b: Apart, values: Array, value: float, table: 
 
 
 @cache
-def apart_kernel(rule: int, *, resident: bool, registers: int) -> Any:
-    """Return the kernel for a kind of rule, beliefs in shared memory (`resident`) or not."""
-    own_values = vectors_of(rule) - 1
+def apart_kernel(rule: int, *, resident: bool, differ: bool, registers: int) -> Any:
+    """Return the kernel for a kind of rule, beliefs in shared memory (`resident`) or not, problems that differ or not.
+
+    There is room for the most arms that a run has.
+    """
+    own, last = its_own if differ else the_one, vectors_of(rule) - 1
 
     @part
     def chosen(problem: Problem, steps: Steps, t: int, run: int, b: Apart, values: Array, at: Any) -> int:
@@ -121,26 +134,29 @@ def apart_kernel(rule: int, *, resident: bool, registers: int) -> Any:
             return largest_draw(problem, steps, t, run, b, at)
         return first_index(problem, b, values, steps.values[t], rule == INDICES)
 
-    def play(problem: Problem, steps: Steps, kept: Kept, record: Record) -> None:
-        run, n, width = cuda.grid(1), problem.means.size, cuda.blockDim.x
+    def play(problems: Problem, every: Steps, kept: Kept, record: Record) -> None:
+        run, width, most = cuda.grid(1), cuda.blockDim.x, kept.own.shape[1]
         if run >= record.counts.shape[1]:
             return
+        problem, steps = own(problems, every, run)
         at, of_run = cuda.local.array(AT, int64), cuda.local.array(OF_RUN, float64)
-        numbers, size = cuda.shared.array(0, float64), n * width
+        numbers, room, n = cuda.shared.array(0, float64), most * width, problem.n
+        size = n * width
         if resident:
             mine = numbers[cuda.threadIdx.x :]
-            b = Apart(mine[:size:width], mine[size : 2 * size : width], mine[2 * size : 3 * size : width])
-            counts, values = mine[3 * size : 4 * size : width], mine[own_values * size :: width]
+            d, w, taken, compared = mine[room:], mine[2 * room :], mine[3 * room :], mine[last * room :]
+            b = Apart(mine[:size:width], d[:size:width], w[:size:width])
+            counts, values = taken[:size:width], compared[:size:width]
         else:
-            b = Apart(kept.own[0, :, run], kept.own[1, :, run], kept.own[2, :, run])
-            counts, values = kept.own[3, :, run], kept.own[own_values, :, run]
+            b = Apart(kept.own[0, :n, run], kept.own[1, :n, run], kept.own[2, :n, run])
+            counts, values = kept.own[3, :n, run], kept.own[last, :n, run]
         begin(kept, steps.done, run, at, of_run)
         load(problem, kept, record, steps.done, run, b, counts)
         even = odd = 0.0
         for t in range(steps.values.size):
             number = steps.done + t
             if steps.eps.shape[0] > 0:
-                even = odd = steps.eps[t, run]
+                even = odd = steps.eps[run, t]
             elif t == 0 or number % 2 == 0:
                 even, odd = two_noises(problem, run, number // 2)
             k = first_arm(b, problem.thresholds, at)
@@ -153,4 +169,4 @@ def apart_kernel(rule: int, *, resident: bool, registers: int) -> Any:
         save(kept, record, run, b, counts, of_run)
         end(kept, run, at, of_run)
 
-    return kernel(play, registers, "apart", rule, resident)
+    return kernel(play, registers, "apart", rule, resident, differ)

@@ -50,6 +50,11 @@ def simulated() -> bool:
     return bool(getattr(config, "ENABLE_CUDASIM", False))
 
 
+def present() -> bool:
+    """Return whether there is a device that is worth asking; the simulator never is."""
+    return not simulated() and not missing()
+
+
 @cache
 def shared_limit() -> int:
     """Return how many bytes a block may share."""

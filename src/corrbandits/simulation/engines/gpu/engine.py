@@ -5,15 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar, final
+from typing import TYPE_CHECKING, ClassVar, final
 
-from corrbandits.belief import Correlated, Implicit, Independent, Vague
-from corrbandits.policies import Thompson
+import numpy as np
+
+from corrbandits.belief import Correlated, Implicit, Vague
 from corrbandits.simulation.engines.gpu import device
-from corrbandits.simulation.engines.gpu.refusing import refusal, rule_of
+from corrbandits.simulation.engines.gpu.paying import beyond_a_block, fits, share_of_enough, waits_for_one
+from corrbandits.simulation.engines.gpu.refusing import refusal
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs
 from corrbandits.simulation.engines.walking import Walk
+
+if TYPE_CHECKING:
+    from corrbandits.simulation.engines.gpu.shape_base import Shape
 
 LAUNCH = 0.1
 """A launch takes about so many seconds: then progress is told, and the work may be stopped."""
@@ -24,13 +30,6 @@ FIRST_STEPS = 64
 JOINTLY, APART, COUNTS = 1 << 13, 1 << 18, 1 << 27
 """How many runs are played at a time, on correlated arms and on others: some waves of blocks; and of how many arms, all
 runs together, that are correlated, since what was counted comes back."""
-
-ENOUGH_APART, ENOUGH_JOINTLY, ENOUGH_MIXED, ENOUGH_ON_GRID = 3e9, 1e11, 2e10, 5e7
-"""From so much work on it pays: decisions times arms, or times their square where they are correlated, or times the
-parts of a mixture; times arms again where an implicit belief asks for their transforms.
-
-16 cores play as much in the four seconds that it takes to compile a kernel (`benchmarks.gpu`, on an H200).
-"""
 
 _ONE_AT_A_TIME = threading.Lock()  # several batches at once would only share the device
 
@@ -43,7 +42,7 @@ class OnDevice(Engine, ABC):
 
     def refuses(self, runs: Runs) -> str:
         """Return what it cannot play, why there is no device, or what is beyond this one."""
-        return refusal(runs, same_noise=self.same_noise) or device.missing() or _beyond_a_block(runs)
+        return refusal(runs, same_noise=self.same_noise) or device.missing() or beyond_a_block(runs)
 
     def pays(self, runs: Runs) -> bool:
         """Return whether the work is so large that a device is worth asking for; the simulator never is.
@@ -55,9 +54,9 @@ class OnDevice(Engine, ABC):
 
     def is_faster(self, runs: Runs) -> bool:
         """Return whether it plays so large work sooner than the cores, as far as it can play it."""
-        if not _is_enough(runs) or device.simulated() or self.refuses(runs):
+        if share_of_enough(runs) < 1 or not device.present() or self.refuses(runs):
             return False
-        return not (self.same_noise and _waits_for_one(runs)) and _fits(runs, same_noise=self.same_noise)
+        return not (self.same_noise and waits_for_one(runs)) and fits(runs, same_noise=self.same_noise)
 
     def batch_size(self, runs: Runs) -> int:
         """Return how many runs are played at a time: the same on every device, for checkpoints."""
@@ -67,32 +66,36 @@ class OnDevice(Engine, ABC):
 
     def play(self, runs: Runs, into: Recorded, advanced: Advanced) -> None:
         """Play the runs, as many at once as the device holds."""
-        from corrbandits.simulation.engines.gpu.memory import most_at_once
+        from corrbandits.simulation.engines.gpu.shapes import shape_of
 
         with _ONE_AT_A_TIME:
-            most = most_at_once(runs, same_noise=self.same_noise)
-            for first in range(runs.first, runs.last, most):
-                some = replace(runs, first=first, last=min(first + most, runs.last))
-                rows = slice(first - runs.first, some.last - runs.first)
-                self._play_some(some, {name: array[rows] for name, array in into.items()}, advanced)
+            shape = shape_of(runs)
+            for rows in self._held(shape, runs, len(runs)):
+                some = replace(runs, first=runs.first + rows.start, last=runs.first + rows.stop)
+                self._play_some([some], shape, {name: array[rows] for name, array in into.items()}, advanced)
+        _count_moves(runs, into)
 
-    def _play_some(self, runs: Runs, into: Recorded, advanced: Advanced) -> None:
+    def _held(self, shape: Shape, like: Runs, runs: int) -> Iterator[slice]:
+        """Yield, for so many runs like these, which of them the device holds at once."""
+        from corrbandits.simulation.engines.gpu.memory import most_at_once
+
+        times = 0 if like.times is None else like.times.size
+        most = most_at_once(shape, runs, times, same_noise=self.same_noise)
+        yield from (slice(first, min(first + most, runs)) for first in range(0, runs, most))
+
+    def _play_some(self, games: Sequence[Runs], shape: Shape, into: Recorded, advanced: Advanced) -> None:
         """Play runs that the device holds at once, launch by launch."""
         from corrbandits.simulation.engines.gpu.game import Game
 
-        game, done, steps = Game(runs, same_noise=self.same_noise), 0, FIRST_STEPS
-        while done < runs.horizon:
-            until = min(done + min(steps, game.most_steps), runs.horizon)
+        game, horizon, done, steps = Game(games, shape, same_noise=self.same_noise), shape.horizon, 0, FIRST_STEPS
+        while done < horizon:
+            until = min(done + min(steps, game.most_steps), horizon)
             begun = time.perf_counter()
             game.advance(done, until, into)
-            advanced((until - done) * len(runs))
+            advanced((until - done) * len(into["counts"]))
             share = LAUNCH / max(time.perf_counter() - begun, LAUNCH / 8)
             steps, done = max(1, int((until - done) * share)), until
         game.finish(into)
-        if runs.moves is not None:
-            for row, arms in enumerate(into["arms"]):
-                walk = Walk(runs.moves, runs.environment.coordinates)
-                into["moves"][row], into["move_cost"][row] = walk.along(arms)
 
 
 @final
@@ -110,48 +113,33 @@ class GpuSameNoise(OnDevice):
     name = "gpu-same-noise"
     same_noise = True
 
+    def play_each(self, games: Sequence[Runs], into: Sequence[Recorded], advanced: Advanced) -> None:
+        """Play games that differ, at once those that one kernel plays, as many as the device holds."""
+        from corrbandits.simulation.engines.gpu.shapes import shape_of
+        from corrbandits.simulation.engines.gpu.together import lots
 
-def _beyond_a_block(runs: Runs) -> str:
-    """Return that a block must share more of a mixture than the device lets it, or ""."""
-    if not isinstance(runs.belief, Vague):
-        return ""
-    from corrbandits.simulation.engines.gpu.mixed import shared_numbers
+        for lot in lots(games, into):
+            first, _ = lot[0]
+            with _ONE_AT_A_TIME:
+                for rows in self._held(replace(shape_of(first), differ=True), first, len(lot)):
+                    self._play_lot(lot[rows], advanced)
 
-    arms, parts, most = runs.belief.arms, len(runs.belief.parts), device.shared_limit()
-    needed = 8 * shared_numbers(arms, parts, vectors=False)
-    shared = f"a Vague belief of {arms:,} arms and {parts:,} parts needs {needed:,} bytes that a block shares"
-    return "" if needed <= most else f"{shared}, but the device has {most:,}"
+    def _play_lot(self, lot: list[tuple[Runs, Recorded]], advanced: Advanced) -> None:
+        """Play single runs that the device holds at once, the most arms first, and deal out what is recorded."""
+        from corrbandits.simulation.engines.gpu.shapes import shape_of
 
-
-def _waits_for_one(runs: Runs) -> bool:
-    """Return whether, under the noise of the cores, all wait for one: who draws, a thread, or the block of one run.
-
-    The noise is drawn on one core, and so are normal numbers for draws. On independent arms a run has one thread, which
-    is soon through; on correlated ones that a block has memory for, it has that block. A mixture is so much work that
-    one block plays it sooner than a core.
-    """
-    from corrbandits.simulation.engines.gpu.shapes import Jointly, shape_of
-
-    if isinstance(runs.belief, Independent) or isinstance(runs.policy, Thompson):
-        return True
-    return len(runs) == 1 and isinstance(shape_of(runs, rule_of(runs.policy, runs.belief)), Jointly)
+        first, like = lot[0]
+        whole = {name: np.repeat(array, len(lot), axis=0) for name, array in like.items()}
+        self._play_some([game for game, _ in lot], replace(shape_of(first), differ=True), whole, advanced)
+        for row, (game, own) in enumerate(lot):
+            for name, array in own.items():
+                array[0] = whole[name][row][tuple(map(slice, array.shape[1:]))]
+            _count_moves(game, own)
 
 
-def _fits(runs: Runs, *, same_noise: bool) -> bool:
-    """Return whether the device holds a run."""
-    from corrbandits.simulation.engines.gpu.memory import most_at_once
-
-    try:
-        return most_at_once(runs, same_noise=same_noise) > 0
-    except MemoryError:
-        return False
-
-
-def _is_enough(runs: Runs) -> bool:
-    """Return whether the work is large."""
-    belief, work = runs.belief, len(runs) * runs.horizon * runs.belief.arms
-    if isinstance(belief, Vague):
-        return work * len(belief.parts) >= ENOUGH_MIXED
-    if isinstance(belief, Implicit):
-        return work >= ENOUGH_ON_GRID
-    return work * belief.arms >= ENOUGH_JOINTLY if isinstance(belief, Correlated) else work >= ENOUGH_APART
+def _count_moves(runs: Runs, into: Recorded) -> None:
+    """Write the moves of runs that are recorded in full, and what they cost, if it is asked for."""
+    if runs.moves is not None:
+        for row, arms in enumerate(into["arms"]):
+            walk = Walk(runs.moves, runs.environment.coordinates)
+            into["moves"][row], into["move_cost"][row] = walk.along(arms)

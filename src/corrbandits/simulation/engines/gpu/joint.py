@@ -24,7 +24,17 @@ from corrbandits.simulation.engines.gpu.joint_choose import (
 from corrbandits.simulation.engines.gpu.joint_draw import drawn
 from corrbandits.simulation.engines.gpu.joint_update import TOLD, Block, settle, start, take
 from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size
-from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, gittins, note, reward_of, two_noises
+from corrbandits.simulation.engines.gpu.parts import (
+    begin,
+    beyond,
+    end,
+    gittins,
+    its_own,
+    note,
+    reward_of,
+    the_one,
+    two_noises,
+)
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, LIMITS, PRINTED
 from corrbandits.simulation.engines.gpu.state import Kept, Problem, Record, Steps
 
@@ -77,7 +87,7 @@ def load(problem: Problem, kept: Kept, done: int, own: Array) -> None:
     i, run = cuda.threadIdx.x, cuda.blockIdx.x
     for entry in range(OWN):
         own[entry] = 0.0
-    if i < problem.means.size:
+    if i < problem.n:
         for entry in range(KEPT_OWN):
             own[entry] = kept.own[run, entry, i] if done > 0 else problem.prior[entry, i]
         own[FLOOR] = problem.floor[i]
@@ -87,7 +97,7 @@ def load(problem: Problem, kept: Kept, done: int, own: Array) -> None:
 def save(problem: Problem, kept: Kept, own: Array) -> None:
     """Keep what a thread knows of its arm for the next launch."""
     i, run = cuda.threadIdx.x, cuda.blockIdx.x
-    if i < problem.means.size:
+    if i < problem.n:
         for entry in range(KEPT_OWN):
             kept.own[run, entry, i] = own[entry]
 
@@ -157,7 +167,7 @@ def printed_arm(b: Block, own: Array, at: Any, of_run: Array, first: int, width:
 def noise_at(b: Block, problem: Problem, steps: Steps, t: int) -> float:
     """Return the noise of a step, given or drawn; as many are drawn at once as there are threads."""
     if steps.eps.shape[0] > 0:
-        return float(steps.eps[t, cuda.blockIdx.x])
+        return float(steps.eps[cuda.blockIdx.x, t])
     if t % cuda.blockDim.x == 0:
         draw_noise(b, problem, steps.done + t)
     return float(b.eps[t % cuda.blockDim.x])
@@ -207,12 +217,14 @@ def step_of(rule: int) -> Any:
 
 
 @cache
-def joint_kernel(rule: int, *, registers: int) -> Any:
-    """Return the kernel for a kind of rule."""
-    step = step_of(rule)
+def joint_kernel(rule: int, *, differ: bool, registers: int) -> Any:
+    """Return the kernel for a kind of rule, problems that differ or not."""
+    step, own_problem = step_of(rule), its_own if differ else the_one
 
-    def play(problem: Problem, steps: Steps, kept: Kept, record: Record) -> None:
-        run, n = cuda.blockIdx.x, problem.means.size
+    def play(problems: Problem, every: Steps, kept: Kept, record: Record) -> None:
+        run = cuda.blockIdx.x
+        problem, steps = own_problem(problems, every, run)
+        n = problem.n
         own, of_run = cuda.local.array(OWN, float64), cuda.local.array(OF_RUN, float64)
         at = cuda.local.array(AT, int64)
         turn = cuda.local.array(1, int64)
@@ -227,4 +239,4 @@ def joint_kernel(rule: int, *, registers: int) -> Any:
             observe(problem, steps, record, t, k, eps, own, at, of_run)
         end_run(b, problem, kept, record, own, at, of_run)
 
-    return kernel(play, registers, "joint", rule)
+    return kernel(play, registers, "joint", rule, differ)

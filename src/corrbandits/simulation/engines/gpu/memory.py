@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from corrbandits.simulation.engines.gpu import device
-from corrbandits.simulation.engines.gpu.refusing import DRAWS, rule_of
+from corrbandits.simulation.engines.gpu.refusing import DRAWS
 from corrbandits.simulation.engines.gpu.shape_base import Shape
-from corrbandits.simulation.engines.gpu.shapes import shape_of
 from corrbandits.simulation.engines.gpu.team_shapes import OnGrid
-from corrbandits.simulation.engines.protocol import Runs
 
 MOST_RECORDED = 1 << 28
 """A launch writes at most so many bytes of decisions, or reads so many of noise that is given."""
@@ -18,12 +16,13 @@ MOST_DRAWN = 1 << 31
 """So many bytes of normal numbers are drawn ahead at a time, at most, for rules that draw under the noise of the cores:
 they lie in the memory of the machine before they lie in the device's."""
 
+MOST_GIVEN = 1 << 32
+"""So many bytes of problems that differ are sent at a time, at most: they too lie in the memory of the machine."""
 
-def most_at_once(runs: Runs, *, same_noise: bool) -> int:
-    """Return how many runs the device holds at once; refuse where it holds none."""
-    shape = shape_of(runs, rule_of(runs.policy, runs.belief))
-    free, times = device.free_memory() - 4 * MOST_RECORDED, 0 if runs.times is None else runs.times.size
-    each = bytes_of_run(shape, times, same_noise=same_noise)
+
+def most_at_once(shape: Shape, runs: int, times: int, *, same_noise: bool) -> int:
+    """Return how many of so many runs, recorded at so many times, the device holds at once; refuse where it is none."""
+    free, each = device.free_memory() - 4 * MOST_RECORDED, bytes_of_run(shape, times, same_noise=same_noise)
     one, drawn = each + 8 * shape.common(), 8 * given_draws(shape, same_noise=same_noise)
     if free < one:
         fitting = _what_fits(shape, times, free, same_noise=same_noise)
@@ -37,7 +36,8 @@ def most_at_once(runs: Runs, *, same_noise: bool) -> int:
             f"the normal numbers that a run of {shape.arms:,} arms and {shape.horizon:,} decisions draws are given "
             f"ahead: they take {drawn / 1e9:.2g} GB, above {MOST_DRAWN / 1e9:.2g} GB. Take engine='compiled' or 'gpu'."
         )
-    return min(len(runs), 1 + (free - one) // each, MOST_DRAWN // drawn if drawn else len(runs))
+    given = max(1, MOST_GIVEN // (8 * shape.of_problem())) if shape.differ else runs
+    return min(runs, 1 + (free - one) // each, MOST_DRAWN // drawn if drawn else runs, given)
 
 
 def given_draws(shape: Shape, *, same_noise: bool) -> int:
@@ -46,8 +46,12 @@ def given_draws(shape: Shape, *, same_noise: bool) -> int:
 
 
 def bytes_of_run(shape: Shape, times: int, *, same_noise: bool) -> int:
-    """Return how many bytes of the device a run takes: what is kept, draws that are given, counts, regret at times."""
-    return 8 * (shape.numbers() + given_draws(shape, same_noise=same_noise) + shape.arms + times)
+    """Return how many bytes of the device a run takes: what is kept, draws that are given, counts, regret at times.
+
+    Where runs differ, its problem too.
+    """
+    own = shape.of_problem() if shape.differ else 0
+    return 8 * (shape.numbers() + given_draws(shape, same_noise=same_noise) + shape.arms + times + own)
 
 
 def _what_fits(shape: Shape, times: int, free: int, *, same_noise: bool) -> str:

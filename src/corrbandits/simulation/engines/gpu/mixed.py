@@ -27,14 +27,18 @@ from corrbandits.simulation.engines.gpu.mixed_state import (
     Kept,
     Mix,
     Prior,
+    all_play,
     load_mix,
     mix_of,
     save_mix,
+    some_play,
     threads_for,
+    told_its_own,
+    told_the_one,
     work_size,
 )
 from corrbandits.simulation.engines.gpu.mixed_update import begin_streak, take, without_offset
-from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, note, reward_of
+from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, its_own, note, reward_of, the_one
 from corrbandits.simulation.engines.gpu.refusing import INDICES, LIMITS
 from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps
 
@@ -43,22 +47,22 @@ ARM, COUNT, DRAWN, INITIALISATION, MU, D, TOTAL, OWN = (
 )  # fmt: skip
 
 
-def shared_numbers(arms: int, parts: int, *, vectors: bool) -> int:
+def shared_numbers(arms: int, parts: int, *, vectors: bool, differ: bool = False) -> int:
     """Return how many numbers a block shares, with the vectors of all parts or without.
 
     >>> shared_numbers(100, 48, vectors=True) - shared_numbers(100, 48, vectors=False)
     19200
     """
-    threads = threads_for(arms, parts)
+    threads = threads_for(arms, parts, differ=differ)
     common = 5 * arms + TOLD + scratch_size(threads) + threads
-    return vectors * 4 * parts * arms + common + ENTRIES * parts + work_size(arms, parts)
+    return vectors * 4 * parts * arms + common + ENTRIES * parts + work_size(arms, parts, threads)
 
 
 @part
 def noise_at(b: Block, problem: Problem, steps: Steps, t: int, at: Any) -> float:
     """Return the noise of a step, given or drawn; as many are drawn at once as there are threads."""
     if steps.eps.shape[0] > 0:
-        return float(steps.eps[t, cuda.blockIdx.x])
+        return float(steps.eps[cuda.blockIdx.x, t])
     if t == 0 or at[DRAWN] == cuda.blockDim.x:
         draw_noise(b, problem, steps.done + t)
         at[DRAWN] = 0
@@ -105,12 +109,17 @@ def choice_of(rule: int) -> Any:
 
 
 @cache
-def mixed_kernel(rule: int, *, resident: bool, registers: int) -> Any:
+def mixed_kernel(rule: int, *, resident: bool, differ: bool, registers: int) -> Any:
     """Return the kernel for a kind of rule, the vectors of all parts in shared memory (`resident`) or not."""
-    chosen = choice_of(rule)
+    chosen, own_problem = choice_of(rule), its_own if differ else the_one
+    own_told, place = (told_its_own, some_play) if differ else (told_the_one, all_play)
 
-    def play(problem: Problem, steps: Steps, kept: Kept, record: Record, told: Told, prior: Prior) -> None:
-        run, n, parts = cuda.blockIdx.x, problem.means.size, told.ratios.size
+    def play(problems: Problem, every: Steps, kept: Kept, record: Record, all_told: Told, priors: Prior) -> None:
+        run = cuda.blockIdx.x
+        problem, steps = own_problem(problems, every, run)
+        n = problem.n
+        told, prior = own_told(all_told, priors, run, n)
+        parts = told.ratios.size
         own, of_run = cuda.local.array(OWN, float64), cuda.local.array(OF_RUN, float64)
         at, turn = cuda.local.array(AT, int64), cuda.local.array(1, int64)
         turn[0] = 0
@@ -118,7 +127,8 @@ def mixed_kernel(rule: int, *, resident: bool, registers: int) -> Any:
         size = 4 * parts * n if resident else 0
         common = size + 5 * n + TOLD + scratch_size(cuda.blockDim.x) + cuda.blockDim.x
         b = shared_by(n, prior.S, numbers[size:])
-        m = mix_of(n, parts, prior.S, kept, numbers[:size] if resident else kept.vectors[run], numbers[common:])
+        vectors, where = numbers[:size] if resident else kept.vectors[run], place(n, parts)
+        m = mix_of(n, parts, where, prior.S, kept, vectors, numbers[common:])
         begin(kept, steps.done, run, at, of_run)
         load_mix(m, kept, resident, prior.log_determinant, steps.done)
         own[MU], own[D], at[COUNT] = 0.0, 0.0, record.counts[min(cuda.threadIdx.x, n - 1), run]
@@ -136,4 +146,4 @@ def mixed_kernel(rule: int, *, resident: bool, registers: int) -> Any:
         save_mix(m, kept, resident)
         end_run(m, kept, record, own, at, of_run)
 
-    return kernel(play, registers, "mixed", rule, resident)
+    return kernel(play, registers, "mixed", rule, resident, differ)

@@ -14,14 +14,15 @@ block shares, if it fits there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Vague
-from corrbandits.simulation.engines.compiled.mixed_state import Told, mixed_state
+from corrbandits.simulation.engines.compiled.mixed_state import Told
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import SIMULATED, part, pure
 from corrbandits.simulation.engines.gpu.lanes import LANES
@@ -32,8 +33,11 @@ BLOCK = 16
 AT_ONCE = 8
 """A thread fetches so many numbers before it uses the first, which hides how long that takes."""
 
-THREADS = 512
-"""A block has about so many threads, but no fewer than arms; in the simulator, two for each arm."""
+THREADS = 16 if SIMULATED else 512
+"""A block has about so many threads, but no fewer than arms; in the simulator, two for each arm, unless runs differ."""
+
+KEPT_PLACES = 32
+"""Of so many numbers of arms it is kept where the covariances of a part stand in its matrix."""
 
 ONES, CROSSED, SQUARES, LOG_DETERMINANT, HELD, TO_U, TO_W, TO_D, WEIGHT, BETA, MORE, EXPECTED, ENTRIES = range(13)
 """Entries of `of_part`: those of `compiled.mixed_state.Mixed`; how much of h the streak has added to u and w, and of
@@ -50,7 +54,7 @@ SUMS = 5
 
 
 class Prior(NamedTuple):
-    """With what every run begins."""
+    """With what a run begins."""
 
     S: Array
     log_determinant: Array
@@ -76,7 +80,7 @@ class Mix(NamedTuple):
     i: int  # its arm, or one beyond the last
     sub: int  # the first of its parts
     subs: int  # its parts are so far apart
-    prior: Array  # S of every run
+    prior: Array  # S at the start
     S: Array
     rows: Array
     c: Array
@@ -93,20 +97,30 @@ def width_of(arms: int) -> int:
     return -(-arms // LANES) * LANES
 
 
-def threads_for(arms: int, parts: int) -> int:
-    """Return how many threads a block has; of as many groups as there are parts, at most, each has all arms.
+@pure
+def subs_of(width: int, parts: int) -> int:
+    """Return how many groups of so many threads play a run: each has all arms, and some of the parts.
+
+    >>> subs_of(LANES, 1)
+    1
+    """
+    return max(1, min(parts, 2 if SIMULATED else THREADS // width))
+
+
+def threads_for(arms: int, parts: int, *, differ: bool = False) -> int:
+    """Return how many threads a block has; where runs differ, as many for fewer arms.
 
     >>> threads_for(LANES, 1) // LANES
     1
     """
     width = width_of(arms)
-    return max(1, min(parts, 2 if SIMULATED else THREADS // width)) * width
+    own = subs_of(width, parts) * width
+    return max(own, THREADS) if differ else own
 
 
-def work_size(arms: int, parts: int) -> int:
+def work_size(arms: int, parts: int, threads: int) -> int:
     """Return how many numbers a block needs for what its threads find out together of a mixture."""
-    subs = threads_for(arms, parts) // width_of(arms)
-    return max(BLOCK * parts, BLOCK * arms + AT_ONCE, SUMS * subs * arms)
+    return max(BLOCK * parts, BLOCK * arms + AT_ONCE, SUMS * threads)
 
 
 @pure
@@ -119,23 +133,67 @@ def above(j: int, n: int) -> int:
     return j * (2 * n - j - 1) // 2
 
 
-def told_and_prior(belief: Vague) -> tuple[Told, Prior]:
-    """Return what was told, and with what every run begins."""
-    begun, told = mixed_state(belief)
-    rows, columns = np.triu_indices(belief.arms)
-    return told, Prior(begun.S[:, rows, columns].reshape(-1), begun.log_determinant)
+def prior_of(belief: Vague) -> Prior:
+    """Return with what a run begins.
+
+    >>> prior_of(Vague(arms=3, parts=2)).S
+    array([1., 0., 0., 1., 0., 1., 1., 0., 0., 1., 0., 1.])
+    """
+    parts, every = belief.parts, np.arange(belief.arms)
+    matrices = parts.correlations(np.arange(len(parts)), every, every)
+    upper = _upper(belief.arms)
+    return Prior(np.concatenate([matrix.reshape(-1)[upper] for matrix in matrices]), -2.0 * parts.log_prior)
+
+
+@lru_cache(KEPT_PLACES)
+def _upper(arms: int) -> Integers:
+    """Return where what lies above the diagonal, and that, stands in a matrix."""
+    rows, columns = np.triu_indices(arms)
+    return np.asarray(rows * arms + columns)
 
 
 @part
-def mix_of(n: int, parts: int, prior: Array, kept: Kept, vectors: Array, numbers: Array) -> Mix:
+def told_the_one(told: Told, prior: Prior, run: int, n: int) -> tuple[Told, Prior]:
+    """Return what was told, and with what all runs begin."""
+    return told, prior
+
+
+@part
+def told_its_own(told: Any, priors: Prior, run: int, n: int) -> tuple[Told, Prior]:
+    """Return what was told, and with what a run begins, where runs differ."""
+    own = Told(
+        told.free[run], told.flat[run], told.centre[run], told.spread[run], told.ratios[run], told.squares[run],
+        told.relative[run], told.first[run, :n], told.again[run, :n], told.fades[run], told.phi[run], told.lost[run],
+        told.lasting[run], told.doubt[run],
+    )  # fmt: skip
+    return own, Prior(priors.S[run], priors.log_determinant[run])
+
+
+@part
+def all_play(n: int, parts: int) -> tuple[int, int]:
+    """Return the arm of a thread, and in how many groups of all arms a block plays, if all its threads do."""
+    width = (n + LANES - 1) // LANES * LANES
+    return cuda.threadIdx.x % width, cuda.blockDim.x // width
+
+
+@part
+def some_play(n: int, parts: int) -> tuple[int, int]:
+    """Return the same if some threads may only wait, so that a game is the same in any block; they have no arm."""
+    x, width = cuda.threadIdx.x, (n + LANES - 1) // LANES * LANES
+    subs = subs_of(width, parts)
+    return x % width if x < subs * width else n, subs
+
+
+@part
+def mix_of(n: int, parts: int, place: tuple[int, int], prior: Array, kept: Kept, vectors: Array, numbers: Array) -> Mix:
     """Return what the threads of a block share, laid out in its memory; `vectors` may lie elsewhere."""
     run, x, size, width = cuda.blockIdx.x, cuda.threadIdx.x, parts * n, (n + LANES - 1) // LANES * LANES
     return Mix(
         n,
         parts,
-        i=x % width,
+        i=place[0],
         sub=x // width,
-        subs=cuda.blockDim.x // width,
+        subs=place[1],
         prior=prior,
         S=kept.S[run],
         rows=kept.rows[run],

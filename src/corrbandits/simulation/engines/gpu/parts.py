@@ -1,4 +1,4 @@
-"""What the kernels of both kinds do: draw noise, pull an arm, look an index up."""
+"""What the kernels of all kinds do: take the problem of a run, draw noise, pull an arm, look an index up."""
 
 from __future__ import annotations
 
@@ -7,11 +7,29 @@ from typing import Any
 
 from corrbandits._core.checks import Array
 from corrbandits.simulation.engines.gpu import state
-from corrbandits.simulation.engines.gpu.compiling import pure
+from corrbandits.simulation.engines.gpu.compiling import part, pure
 from corrbandits.simulation.engines.gpu.counted import NOISE, normals, uniforms
 from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps
 
 ARM, INITIALISING, NEXT, REGRET, TOTAL = state.ARM, state.INITIALISING, state.NEXT, state.REGRET, state.TOTAL
+
+
+@part
+def the_one(problem: Problem, steps: Steps, run: int) -> tuple[Problem, Steps]:
+    """Return the problem and the schedule that all runs share."""
+    return problem, steps
+
+
+@part
+def its_own(problems: Problem, every: Steps, run: int) -> tuple[Problem, Steps]:
+    """Return the problem and the schedule of a run, where runs differ."""
+    problem = Problem(
+        problems.n[run], problems.means[run], problems.deviations[run], problems.gaps[run], problems.noise[run],
+        problems.thresholds[run], problems.prior[run], problems.floor[run], problems.S[run], problems.rank[run],
+        problems.root[run], problems.seen[run], problems.binary, problems.log_n, problems.g, problems.key0,
+        problems.key1, problems.first, problems.height, problems.width,
+    )  # fmt: skip
+    return problem, Steps(every.values[run], every.doubts[run], every.eps, every.draws, every.times, every.done)
 
 
 @pure

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.belief import Correlated, Implicit, Vague
-from corrbandits.simulation.engines.compiled.mixed_state import Told
+from corrbandits.simulation.engines.compiled.mixed_state import told_of
 from corrbandits.simulation.engines.gpu import apart, device, joint, mixed, mixed_state, state
-from corrbandits.simulation.engines.gpu.refusing import PRINTED
+from corrbandits.simulation.engines.gpu.refusing import PRINTED, rule_of
 from corrbandits.simulation.engines.gpu.shape_base import OF_RUN, Shape, of_runs
+from corrbandits.simulation.engines.gpu.stacking import stacked
 from corrbandits.simulation.engines.gpu.state import Kept
 from corrbandits.simulation.engines.gpu.team_shapes import InTeams, OnGrid
 from corrbandits.simulation.engines.protocol import Runs
@@ -47,7 +48,8 @@ class Jointly(Shape):
         """Launch a block for each run."""
         threads, shared = joint.threads_for(self.arms), 8 * joint.shared_numbers(self.arms)
         least = PRINTED_REGISTERS if self.rule == PRINTED else 0
-        kernel = joint.joint_kernel(self.rule, registers=registers_for(threads, shared, least))
+        registers = self.registers(threads, shared, least)
+        kernel = joint.joint_kernel(self.rule, differ=self.differ, registers=registers)
         device.launch(kernel, runs, threads, shared, arguments)
 
     def _half(self) -> int:
@@ -59,22 +61,14 @@ class Jointly(Shape):
 class Mixed(Shape):
     """A block of threads plays a run on a mixture."""
 
-    belief: Vague
+    parts: int
 
-    @cached_property
-    def told(self) -> Told:
-        """What the belief was told, on the device."""
-        return self._uploaded[0]
-
-    @cached_property
-    def prior(self) -> mixed_state.Prior:
-        """The prior of every part, on the device."""
-        return self._uploaded[1]
-
-    @cached_property
-    def _uploaded(self) -> tuple[Told, mixed_state.Prior]:
-        told, prior = map(device.uploaded, mixed_state.told_and_prior(self.belief))
-        return told, prior
+    def given(self, games: Sequence[Runs]) -> tuple[Any, ...]:
+        """Return what was told, and the prior of every part."""
+        beliefs: list[Any] = [game.belief for game in games]
+        if not self.differ:
+            return told_of(beliefs[0]), mixed_state.prior_of(beliefs[0])
+        return stacked(map(told_of, beliefs), len(beliefs)), stacked(map(mixed_state.prior_of, beliefs), len(beliefs))
 
     def covariance_of(self, belief: Any) -> Array:
         """Return nothing: the kernel is given the prior of every part beside the problem."""
@@ -83,18 +77,18 @@ class Mixed(Shape):
     def numbers(self) -> int:
         """Return the size of all parts."""
         each = self._covariances() + mixed_state.BLOCK * (self.arms + 1) + 4 * self.arms + mixed_state.ENTRIES
-        return len(self.belief.parts) * each + mixed_state.AT + mixed_state.OF_RUN
+        return self.parts * each + mixed_state.AT + mixed_state.OF_RUN
 
     def prior_numbers(self) -> int:
         """Return the size of the covariances of all parts, and of what is told of each."""
-        return len(self.belief.parts) * (self._covariances() + 7)
+        return self.parts * (self._covariances() + 7)
 
     def _covariances(self) -> int:
         return self.arms * (self.arms + 1) // 2
 
     def kept(self, runs: int) -> mixed_state.Kept:
         """Return room for all parts."""
-        n, parts, late = self.arms, self.told.ratios.size, mixed_state.BLOCK
+        n, parts, late = self.arms, self.parts, mixed_state.BLOCK
         return mixed_state.Kept(
             S=device.room(runs, parts * self._covariances()),
             rows=device.room(runs, parts * late * n),
@@ -107,11 +101,19 @@ class Mixed(Shape):
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch a block for each run."""
-        size, threads = (self.arms, self.told.ratios.size), mixed_state.threads_for(self.arms, self.told.ratios.size)
-        resident = 8 * mixed.shared_numbers(*size, vectors=True) <= device.shared_limit()
-        shared = 8 * mixed.shared_numbers(*size, vectors=resident)
-        kernel = mixed.mixed_kernel(self.rule, resident=resident, registers=registers_for(threads, shared))
-        device.launch(kernel, runs, threads, shared, (*arguments, self.told, self.prior))
+        threads = mixed_state.threads_for(self.arms, self.parts, differ=self.differ)
+        resident = self._shared(vectors=True) <= device.shared_limit()
+        shared = self._shared(vectors=resident)
+        registers = self.registers(threads, shared)
+        kernel = mixed.mixed_kernel(self.rule, resident=resident, differ=self.differ, registers=registers)
+        device.launch(kernel, runs, threads, shared, arguments)
+
+    def block(self) -> Hashable:
+        """Return the number of parts, and that of threads: it decides in which order sums are made."""
+        return self.parts, mixed_state.threads_for(self.arms, self.parts, differ=True)
+
+    def _shared(self, *, vectors: bool) -> int:
+        return 8 * mixed.shared_numbers(self.arms, self.parts, vectors=vectors, differ=self.differ)
 
 
 @final
@@ -138,28 +140,19 @@ class Apart(Shape):
             threads //= 2
         resident = each * threads <= device.shared_limit()
         shared = each * threads * resident
-        kernel = apart.apart_kernel(self.rule, resident=resident, registers=registers_for(threads, shared))
+        registers = self.registers(threads, shared)
+        kernel = apart.apart_kernel(self.rule, resident=resident, differ=self.differ, registers=registers)
         device.launch(kernel, -(-runs // threads), threads, shared, arguments)
 
 
-def registers_for(threads: int, shared: int, least: int = 0) -> int:
-    """Return how many registers a thread may have so that as many blocks fit side by side as shared memory allows.
-
-    Fewer blocks fit if each thread is to have at least so many.
-    """
-    blocks = max(1, min(device.threads_at_once() // threads, (device.shared_limit() + 1024) // (shared + 1024)))
-    alone, side_by_side = (device.REGISTERS // (many * threads) // 8 * 8 for many in (1, blocks))
-    return min(255, alone, max(64, least, side_by_side))
-
-
-def shape_of(runs: Runs, rule: int) -> Shape:
+def shape_of(runs: Runs) -> Shape:
     """Return how these runs are laid out."""
-    arms, belief = runs.belief.arms, runs.belief
+    belief, size = runs.belief, (rule_of(runs.policy, runs.belief), runs.belief.arms, runs.horizon)
     if isinstance(belief, Vague):
-        return Mixed(rule, arms, runs.horizon, belief)
+        return Mixed(*size, len(belief.parts))
     if isinstance(belief, Implicit):
-        return OnGrid(rule, arms, runs.horizon)
+        return OnGrid(*size)
     if not isinstance(belief, Correlated):
-        return Apart(rule, arms, runs.horizon)
-    fits = 8 * joint.shared_numbers(arms) <= device.shared_limit()
-    return (Jointly if fits else InTeams)(rule, arms, runs.horizon)
+        return Apart(*size)
+    fits = 8 * joint.shared_numbers(belief.arms) <= device.shared_limit()
+    return (Jointly if fits else InTeams)(*size)

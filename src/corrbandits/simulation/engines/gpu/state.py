@@ -33,22 +33,23 @@ SURPRISE, PRECISION, VARIANCE, NORM, MEAN, WEIGHT, FLOOR_K, NOISE, NOW, LEFT, RE
 
 
 class Problem(NamedTuple):
-    """What is the same in all runs."""
+    """What runs play. Where they differ, a kernel is given all of it: the first fields have a dimension more."""
 
+    n: Any  # how many arms
     means: Array
     deviations: Array
     gaps: Array
-    binary: int
     noise: Array
     thresholds: Array
     prior: Array  # (KEPT_OWN, N)
     floor: Array
     S: Array
     rank: Integers
-    log_n: Array  # the table of `policies.gittins`
-    g: Array
     root: Array  # of the prior covariance, transposed; for draws
     seen: Array  # how many rewards of each arm came before
+    binary: int  # from here on: the same in all runs
+    log_n: Array  # the table of `policies.gittins`
+    g: Array
     key0: int
     key1: int
     first: int  # the number of the first run
@@ -56,12 +57,16 @@ class Problem(NamedTuple):
     width: int
 
 
+ALIKE = Problem._fields[Problem._fields.index("binary") :]
+"""What is the same in all runs."""
+
+
 class Steps(NamedTuple):
-    """Some steps of all runs."""
+    """Some steps of all runs. Where they differ, the first two have a row for each."""
 
     values: Array  # the rule's schedule
     doubts: Array  # of the rules that ask for Gittins indices of a mixture: `policies.horizon.doubts`
-    eps: Array  # (steps, runs): noise that is given
+    eps: Array  # (runs, steps): noise that is given
     draws: Array  # (numbers, runs): normal numbers for the rule that are given
     times: Integers
     done: int  # how many steps there were before

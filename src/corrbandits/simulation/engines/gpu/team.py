@@ -16,7 +16,7 @@ from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.compiling import kernel, part
 from corrbandits.simulation.engines.gpu.lanes import LANES, scratch_size
 from corrbandits.simulation.engines.gpu.meeting import meet
-from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, note, reward_of, two_noises
+from corrbandits.simulation.engines.gpu.parts import begin, beyond, end, its_own, note, reward_of, the_one, two_noises
 from corrbandits.simulation.engines.gpu.refusing import DRAWS, LIMITS, PRINTED
 from corrbandits.simulation.engines.gpu.state import Problem, Record, Steps
 from corrbandits.simulation.engines.gpu.sweep import staged_by_warp
@@ -28,7 +28,7 @@ from corrbandits.simulation.engines.gpu.team_choose import (
     printed_of,
 )
 from corrbandits.simulation.engines.gpu.team_draw import drawn_of
-from corrbandits.simulation.engines.gpu.team_state import TURNS, KeptByTeams, Team, team_of
+from corrbandits.simulation.engines.gpu.team_state import TURNS, KeptByTeams, Team, run_of, team_of
 from corrbandits.simulation.engines.gpu.team_update import take, update_of
 
 ARM, LASTING, INITIALISING, AT = state.ARM, state.LASTING, state.INITIALISING, state.AT
@@ -73,7 +73,7 @@ def observe(team: Team, problem: Problem, steps: Steps, record: Record, t: int, 
     """Pull arm k, whose streak it is, and take in its reward."""
     number = steps.done + t
     if steps.eps.shape[0] > 0:
-        eps = steps.eps[t, team.run]
+        eps = steps.eps[team.run, t]
     else:
         even, odd = two_noises(problem, team.run, number // 2)
         eps = odd if number % 2 else even
@@ -131,15 +131,16 @@ def chosen_of(rule: int) -> Any:
 
 
 @cache
-def team_kernel(rule: int, *, on_grid: bool, registers: int) -> Any:
+def team_kernel(rule: int, *, on_grid: bool, differ: bool, registers: int) -> Any:
     """Return the kernel for a kind of rule, the prior covariance in S or, on a grid, in the problem's."""
-    chosen = chosen_of(rule)
+    chosen, own = chosen_of(rule), its_own if differ else the_one
     settle, start = update_of(waiting_for(rule), on_grid=on_grid)
 
-    def play(problem: Problem, steps: Steps, kept: KeptByTeams, record: Record) -> None:
+    def play(problems: Problem, every: Steps, kept: KeptByTeams, record: Record) -> None:
         at, of_run = cuda.local.array(AT, int64), cuda.local.array(OF_RUN, float64)
         turn = cuda.local.array(TURNS, int64)
-        team = team_of(kept, problem.means.size, cuda.shared.array(0, float64), turn)
+        problem, steps = own(problems, every, run_of(kept))
+        team = team_of(kept, problem.n, cuda.shared.array(0, float64), turn)
         begin(kept, steps.done, team.run, at, of_run)
         load(team, problem, steps.done, on_grid)
         for t in range(steps.values.size):
@@ -154,4 +155,4 @@ def team_kernel(rule: int, *, on_grid: bool, registers: int) -> Any:
             observe(team, problem, steps, record, t, k, at, of_run)
         finish(team, kept, at, of_run)
 
-    return kernel(play, registers, "team", rule, waiting_for(rule), on_grid)
+    return kernel(play, registers, "team", rule, waiting_for(rule), on_grid, differ)

@@ -44,7 +44,7 @@ class InTeams(Shape):
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch all teams."""
-        _launch_teams(self.rule, arguments, on_grid=False)
+        _launch_teams(self, arguments, on_grid=False)
 
     def _threads(self) -> int:
         return strips.chunks_of(self.arms) * LANES
@@ -84,7 +84,7 @@ class OnGrid(Shape):
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch all teams."""
-        _launch_teams(self.rule, arguments, on_grid=True)
+        _launch_teams(self, arguments, on_grid=True)
 
 
 def blocks_of_team(runs: int, threads: int, registers: int) -> int:
@@ -122,11 +122,12 @@ def _kept_by_teams(half: Any, arms: int, waiting: int, sums: tuple[Any, Any], bl
     )
 
 
-def _launch_teams(rule: int, arguments: tuple[Any, ...], *, on_grid: bool) -> None:
+def _launch_teams(shape: Shape, arguments: tuple[Any, ...], *, on_grid: bool) -> None:
     """Launch the blocks of all teams; those of a larger one are there at once, for they wait for each other."""
     problem, steps, kept, record = arguments
     threads, (runs, _, blocks, _) = 4 if device.simulated() else THREADS_OF_TEAM, kept.best.shape
-    kernel = team.team_kernel(rule, on_grid=on_grid, registers=GRID_REGISTERS if on_grid else TEAM_REGISTERS)
+    registers = GRID_REGISTERS if on_grid else TEAM_REGISTERS
+    kernel = team.team_kernel(shape.rule, on_grid=on_grid, differ=shape.differ, registers=registers)
     begun = problem, steps, kept._replace(met=device.zeros(runs, 1)), record
-    shared = 8 * team.shared_by_team(rule, threads)
+    shared = 8 * team.shared_by_team(shape.rule, threads)
     device.launch(kernel, runs * blocks, threads, shared, begun, together=blocks > 1)

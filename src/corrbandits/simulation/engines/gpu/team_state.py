@@ -72,10 +72,16 @@ class Team(NamedTuple):
 
 
 @part
+def run_of(kept: KeptByTeams) -> int:
+    """Return the run that this thread's team plays: it has as many blocks of the grid as `best` has room for."""
+    return int(cuda.blockIdx.x // kept.best.shape[2])
+
+
+@part
 def team_of(kept: KeptByTeams, n: int, shared: Array, turn: Any) -> Team:
-    """Return the team of this thread: a run has as many blocks of the grid as `best` has room for."""
+    """Return the team of this thread, on so many arms."""
     blocks, scratch = kept.best.shape[2], scratch_size(cuda.blockDim.x)
-    run, block = cuda.blockIdx.x // blocks, cuda.blockIdx.x % blocks
+    run, block = run_of(kept), cuda.blockIdx.x % blocks
     turn[0], turn[MEETINGS], turn[FOUND] = 0, 0, kept.found[run, 0]
     return Team(
         n, run, block * cuda.blockDim.x + cuda.threadIdx.x, blocks * cuda.blockDim.x, block, blocks,

@@ -363,7 +363,7 @@ def test_a_policy_whose_prior_drifts_is_found_beside_one_told_nothing(read):
 
 
 def test_who_is_told_nothing_of_many_arms_that_drift_does_not_play(monkeypatch):
-    monkeypatch.setattr("corrbandits.stress.playing.MOST_VAGUE", 16)
+    monkeypatch.setattr("corrbandits.stress.plan.MOST_VAGUE", 16)
     test = small(drift=20.0)
     assert "vague" not in test.data["candidate"].values
     assert "independent arms drift with your scale." in " ".join(test.sentences())

@@ -10,6 +10,7 @@ import pytest
 
 import corrbandits as cb
 from corrbandits import stress
+from corrbandits.stress import plan as stress_plan
 from corrbandits.stress import playing as stress_play
 from corrbandits.stress import priors as stress_priors
 from corrbandits.stress.settings import AS_GIVEN, CONFIDENCE, LENGTH, Setting, corners, settings
@@ -123,7 +124,7 @@ def test_who_is_told_nothing_knows_no_deviations_and_goes_by_the_distance_of_the
 
 
 def test_of_very_many_arms_nobody_is_told_nothing(monkeypatch):
-    monkeypatch.setattr(stress_play, "MOST_VAGUE", 15)
+    monkeypatch.setattr(stress_plan, "MOST_VAGUE", 15)
     test = stressed(horizon=10, runs=2)
     assert "vague" not in test.data["candidate"].values
     assert test.findings()["vague"] is None
@@ -284,7 +285,7 @@ def test_what_is_not_a_stress_test_is_not_loaded(tmp_path):
 
 
 def test_a_stopped_test_goes_on_to_the_same_bytes(whole, tmp_path, monkeypatch):
-    monkeypatch.setattr(stress_play, "PART", 16**2 * 40 * 4 * 2 * 5)  # five settings a part
+    monkeypatch.setattr(stress_plan, "PART", 16**2 * 40 * 4 * 2 * 5)  # five settings a part
     calls = []
 
     def stopping(*arguments, **options):

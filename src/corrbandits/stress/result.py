@@ -22,7 +22,8 @@ from corrbandits.policies import Policy, placed
 from corrbandits.simulation.engines import Recorded
 from corrbandits.stress.findings import HELPS, Row, findings, verdict
 from corrbandits.stress.names import HELD, REFERENCES, SURVIVORS, truth_in_words
-from corrbandits.stress.playing import FORMAT, Plan, played
+from corrbandits.stress.plan import Plan
+from corrbandits.stress.playing import FORMAT, played
 from corrbandits.stress.priors import Assumed, assumed, one_kernel, scales
 from corrbandits.stress.sentences import sentences
 from corrbandits.stress.settings import CONFIDENCE, LENGTH, Setting, numbers_to_try, varied

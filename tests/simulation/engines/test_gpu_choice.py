@@ -10,8 +10,9 @@ import corrbandits as cb
 from corrbandits.arena import calibration, playing
 from corrbandits.arena.problems import problem
 from corrbandits.paper import audit
-from corrbandits.simulation.engines import ENGINES, Runs, engine_for, engines_for
+from corrbandits.simulation.engines import ENGINES, Runs, engine_for, engines_for, on_device
 from corrbandits.simulation.engines.gpu import device, engine, memory, mixed, paying, shapes
+from corrbandits.stress import playing as stress_play
 from tests.support.devices import bandit_of, belief_of, on_grid
 from tests.support.stress_cases import stressed
 
@@ -25,11 +26,17 @@ def asked(monkeypatch):
         noted.append((self.name, type(runs.belief).__name__))
         ENGINES["compiled"].play(runs, into, advanced)
 
+    def play_each(self, games, into, advanced):
+        noted.append((f"{len(games)} at once", {type(runs.belief).__name__ for runs in games}))
+        ENGINES["compiled"].play_each(games, into, advanced)
+
     monkeypatch.setattr(device, "simulated", lambda: False)
     monkeypatch.setattr(device, "missing", lambda: "")
     monkeypatch.setattr(device, "shared_limit", lambda: 232_448)
     monkeypatch.setattr(device, "free_memory", lambda: 1 << 36)
+    monkeypatch.setattr(device, "processors", lambda: 6)
     monkeypatch.setattr(engine.OnDevice, "play", play)
+    monkeypatch.setattr(engine.GpuSameNoise, "play_each", play_each)
     for name in ("ENOUGH_APART", "ENOUGH_JOINTLY", "ENOUGH_MIXED", "ENOUGH_ON_GRID"):
         monkeypatch.setattr(paying, name, 1e-9)
     return noted
@@ -51,9 +58,23 @@ def test_what_beliefs_say_of_problems_is_asked_after_games_on_the_device(asked):
     assert asked == [("gpu-same-noise", "Vague")]
 
 
-def test_all_who_play_a_stress_test_meet_the_same_noise_on_the_device(asked):
-    stressed(confidence=[1.0], length=[1.0], runs=1, survivors=False, horizon=5)
-    assert set(asked) == {("gpu-same-noise", "Vague")}  # others have a thread or a block each
+def test_a_stress_test_has_the_games_of_many_runs_played_at_once(asked):
+    options = {"confidence": [1.0], "length": [1.0], "runs": 3, "survivors": True, "horizon": 5}
+    there = stressed(**options)
+    (at_once,) = asked  # independent arms, and what has no kernel, stay on the cores
+    assert at_once == (f"{3 * (1 + 2 * there.data.sizes['setting'])} at once", {"Correlated", "Vague"})
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(device, "missing", lambda: "there is no NVIDIA device here")
+        assert stressed(**options).data.identical(there.data)
+
+
+def test_a_stress_test_holds_no_more_games_than_have_room(asked, monkeypatch):
+    options = {"confidence": [1.0], "length": [1.0], "runs": 3, "survivors": False, "horizon": 5}
+    whole = stressed(**options)
+    asked.clear()
+    monkeypatch.setattr(stress_play, "PART_ENTRIES", 1)
+    assert stressed(**options).data.identical(whole.data)
+    assert len(asked) == 3
 
 
 def test_an_audit_plays_all_runs_of_a_problem_on_the_device(asked, monkeypatch):
@@ -65,6 +86,50 @@ def test_an_audit_plays_all_runs_of_a_problem_on_the_device(asked, monkeypatch):
     assert audit.run(problems=1, counterexamples=0, drawn=0, runs=3, seed=0).pairs
     assert asked
     assert set(asked) == {("gpu", 3)}
+
+
+def single(policy, belief, seed=0, horizon=20):
+    return Runs(policy, belief, bandit_of("gaussian", belief.arms), horizon, seed, 0, 1)
+
+
+@pytest.mark.usefixtures("asked")
+def test_games_are_played_at_once_where_a_device_has_a_kernel_that_no_other_waits_for():
+    games = {
+        single(cb.Greedy(), belief_of("joint", 3)): True,
+        single(cb.UCL(), belief_of("joint", 4)): True,  # by the same kernel
+        single(cb.CorrelatedUCL(), belief_of("joint", 4)): False,  # alone, which 16 cores play as soon
+        single(cb.Gittins(20), cb.Vague(arms=3, parts=2)): True,
+        single(cb.Gittins(20), cb.Vague(arms=4, parts=2)): True,
+        single(cb.Thompson(), belief_of("joint", 3)): False,
+        single(cb.Thompson(), belief_of("joint", 4)): False,
+        single(cb.UCL(), belief_of("flat", 3)): False,
+        single(cb.UCL(), belief_of("flat", 4)): False,
+        single(cb.UCL(), on_grid((3, 2))): False,  # has the device alone
+        single(cb.KnowledgeGradient(20), belief_of("joint", 3)): False,
+        played_by(cb.Greedy(), belief_of("joint", 3)): False,  # several runs of one problem
+    }
+    assert on_device([*games]) == [*games.values()]
+    assert on_device([*games], at_once=2)[2]
+
+
+def test_games_pay_together_over_all_that_will_be_played(asked, monkeypatch):
+    games = [single(cb.Greedy(), belief_of("joint", 3), seed) for seed in range(4)]
+    monkeypatch.setattr(paying, "ENOUGH_JOINTLY", 4.0 * 20 * 3**2)
+    assert on_device(games) == [True] * 4
+    assert on_device(games[:3]) == [False] * 3
+    assert on_device(games[:3], in_all=[1.0, 1.0, 2.0]) == [True] * 3
+    assert on_device(games[:2], at_once=2) == [True] * 2
+    monkeypatch.setattr(device, "free_memory", lambda: 4 * memory.MOST_RECORDED)
+    assert on_device(games) == [False] * 4
+    monkeypatch.setattr(device, "free_memory", lambda: 1 << 36)
+    monkeypatch.setattr(device, "missing", lambda: "there is no NVIDIA device here")
+    assert on_device(games) == [False] * 4
+
+
+def test_where_the_work_is_small_nobody_asks_for_a_device(monkeypatch):
+    monkeypatch.setattr(device, "missing", lambda: pytest.fail("which takes a second"))
+    monkeypatch.setattr(device, "simulated", lambda: False)
+    assert on_device([single(cb.Greedy(), belief_of("joint", 3))] * 4) == [False] * 4
 
 
 def played_by(policy, belief, runs=4, horizon=20):

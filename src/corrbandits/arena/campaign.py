@@ -7,18 +7,22 @@ campaign that is stopped has played as many problems of every family, or one mor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from functools import partial
+from typing import Any, NamedTuple, final
 
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.progress import bar
 from corrbandits.arena.contestants import KINDS, LONGEST, Contestant, contestants, on_change
-from corrbandits.arena.playing import play
+from corrbandits.arena.playing import Outcome, play
 from corrbandits.arena.problems import Make, problem
 from corrbandits.arena.results import Game, Key, Results
+from corrbandits.arena.waves import WARM, Seat, at_once, sent_away
 from corrbandits.belief import Belief
+from corrbandits.simulation.engines import has_device
 
 FEWER = {"large grid": 4, "many arms": 16}
 """Families of many arms have so many times fewer problems, but at least two."""
@@ -29,8 +33,11 @@ FEWER_LONG = 10
 SLOWER = {"large grid": 15, "many arms": 60}
 """About as much longer does a game of these take."""
 
-WARM = 10
-"""So many decisions are played first, and not recorded: whoever is the first to play also pays for compiling."""
+WAVE = 512
+"""Where there is a device, the games of so many parts are played at once, at most; a stop loses no more."""
+
+LARGE = 100_000
+"""Nobody looks for a device, which may take a second, for fewer decisions by each contestant."""
 
 BEFORE = 500
 """A game takes about as long before its first decision as so many decisions."""
@@ -105,43 +112,91 @@ def run(
             show(done)
 
 
-class _Stopped(Exception):  # noqa: N818  not an error: the game was asked to end
-    """Ends a game that nobody waits for."""
-
-
 def played(
     campaign: Campaign, seed: int, parts: list[Part], known: set[Key], who: Who, threads: int
 ) -> Iterator[tuple[Part, list[Game]]]:
     """Yield parts as they are done, with the games that were not known."""
-    stopped = threading.Event()
-    warm: set[tuple[str, type[Belief]]] = set()
-
-    def advanced(_: int) -> None:
-        if stopped.is_set():
-            raise _Stopped
-
-    def play_part(part: Part) -> tuple[Part, list[Game]]:
-        given, games, belief, told = problem(part.family, seed, part.number, campaign.families), [], None, ""
-        players = who(part.horizon, len(given.means)) if given.change is None else on_change(part.horizon)
-        for contestant in players:
-            if contestant.kind not in campaign.told or Key(*part, *contestant) in known:
-                continue
-            if belief is None or told != contestant.told:
-                belief, told = contestant.belief(given, part.horizon), contestant.told
-            if (kind := (contestant.rule, type(belief))) not in warm:
-                play(given, contestant.policy(WARM), belief, WARM, advanced)
-                warm.add(kind)
-            outcome = play(given, contestant.policy(part.horizon), belief, part.horizon, advanced)
-            games.append(Game(*part, *contestant, *outcome))
-        return part, games
-
+    hall = _Hall(campaign, seed, known, who)
     with ThreadPoolExecutor(threads) as pool:
         try:
-            waiting = {pool.submit(play_part, part) for part in parts}
-            while waiting:
-                finished, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in finished)
+            for wave in hall.waves(parts, pool.map):
+                waiting = {pool.submit(play) for play in wave}
+                while waiting:
+                    finished, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in finished)
         except BaseException:
-            stopped.set()
+            hall.stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
+
+
+class _Stopped(Exception):  # noqa: N818  not an error: the game was asked to end
+    """Ends a game that nobody waits for."""
+
+
+Play = Callable[[], tuple[Part, list[Game]]]
+"""Plays a part."""
+
+
+@final
+class _Hall:
+    """Where the games of a campaign are played."""
+
+    def __init__(self, campaign: Campaign, seed: int, known: set[Key], who: Who) -> None:
+        self._campaign, self._seed, self._known, self._who = campaign, seed, known, who
+        self._warm: set[Hashable] = set()
+        self.stopped = threading.Event()
+
+    def waves(self, parts: list[Part], by: Any) -> Iterator[list[Play]]:
+        """Yield what is to be played by threads: all parts or, wave by wave, what a device has left of them.
+
+        `by` is a function like `map`.
+        """
+        away = self._sent_away(parts, by)
+        if not away:
+            yield [partial(self._play, part, None, {}) for part in parts]
+            return
+        for first in range(0, len(parts), WAVE):
+            wave = parts[first : first + WAVE]
+            seats = [*by(self._seats, wave)]
+            some = [seat for own in seats for seat in own if seat.kind in away]
+            done = at_once(some, self._warm, by, self._advanced)
+            yield [partial(self._play, part, own, done) for part, own in zip(wave, seats, strict=True)]
+
+    def _sent_away(self, parts: list[Part], by: Any) -> set[Key]:
+        """Return the kinds of games that are played on a device, as the last problem of each family decides."""
+        if sum(part.horizon for part in parts) < LARGE or not has_device():
+            return set()
+        many = Counter((part.family, part.horizon) for part in parts)
+        last = {(part.family, part.horizon): part for part in parts}
+        sample = [seat for part in last.values() for seat in self._seats(part)]
+        return sent_away(sample, many, min(1.0, WAVE / len(parts)), by)
+
+    def _seats(self, part: Part) -> list[Seat]:
+        """Return the games of a part that are not known."""
+        given = problem(part.family, self._seed, part.number, self._campaign.families)
+        players = self._who(part.horizon, len(given.means)) if given.change is None else on_change(part.horizon)
+        keys = (Key(*part, *contestant) for contestant in players if contestant.kind in self._campaign.told)
+        return [Seat(key, given) for key in keys if key not in self._known]
+
+    def _play(self, part: Part, seats: list[Seat] | None, done: Mapping[Key, Outcome]) -> tuple[Part, list[Game]]:
+        """Return a part with its games: those that are done, and the others, played now."""
+        games, belief, told = [], None, ""
+        for seat in self._seats(part) if seats is None else seats:
+            if (outcome := done.get(seat.key)) is None:
+                if belief is None or told != seat.key.told:
+                    belief, told = seat.belief(), seat.key.told
+                outcome = self._played(seat, belief)
+            games.append(Game(*seat.key, *outcome))
+        return part, games
+
+    def _played(self, seat: Seat, belief: Belief) -> Outcome:
+        """Return how a game ends; the first of its kind is begun for nothing."""
+        if (kind := (seat.key.rule, type(belief))) not in self._warm:
+            play(seat.given, seat.contestant.policy(WARM), belief, WARM, self._advanced)
+            self._warm.add(kind)
+        return play(seat.given, seat.contestant.policy(seat.key.horizon), belief, seat.key.horizon, self._advanced)
+
+    def _advanced(self, _: int) -> None:
+        if self.stopped.is_set():
+            raise _Stopped

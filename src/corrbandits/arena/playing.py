@@ -7,7 +7,8 @@ problem's own stream, as `simulate` draws it.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from corrbandits.arena.problems import Problem
 from corrbandits.belief import Belief, History
 from corrbandits.environments import ChangingBandit, Environment, reward_at
 from corrbandits.policies import Policy
-from corrbandits.simulation.engines import Advanced, Runs, engine_for, generators
+from corrbandits.simulation.engines import Advanced, Recorded, Runs, engine_for, generators, play_on_device
 
 
 class Player(Protocol):
@@ -50,13 +51,30 @@ def play(given: Problem, policy: Policy, belief: Belief, horizon: int, advanced:
     True
     """
     begun = time.thread_time()
-    runs = Runs(policy, belief, given.environment(horizon), horizon, given.stream, 0, 1)
+    runs = game_of(given, policy, belief, horizon)
     recorded = runs.room()
     engine_for(runs).play(runs, recorded, advanced)
-    seconds = (time.thread_time() - begun) / horizon
-    arms, rewards = recorded["arms"][0], recorded["rewards"][0]
-    named = int(_learnt(belief, arms, rewards).mean.argmax())
-    return _outcome(given, runs.environment, arms, named, seconds)
+    return _ended(given, runs, recorded, (time.thread_time() - begun) / horizon)
+
+
+def game_of(given: Problem, policy: Policy, belief: Belief, horizon: int) -> Runs:
+    """Return a game: the one run of a problem by a policy on a belief, on the noise that all meet."""
+    return Runs(policy, belief, given.environment(horizon), horizon, given.stream, 0, 1)
+
+
+def play_at_once(
+    problems: Sequence[Problem], beliefs: Sequence[Belief], policy: Policy, horizon: int, by: Any, advanced: Advanced
+) -> list[Outcome]:
+    """Return how a policy plays problems, on a belief of each, all of them on a device at once: as `play` does.
+
+    `by` is a function like `map`, by which it is found what was learnt. All games share the time that they took.
+    """
+    begun = time.perf_counter()
+    games = [game_of(given, policy, belief, horizon) for given, belief in zip(problems, beliefs, strict=True)]
+    recorded = [game.room() for game in games]
+    play_on_device(games, recorded, advanced)
+    seconds = (time.perf_counter() - begun) / len(games) / horizon
+    return [*by(_ended, problems, games, recorded, [seconds] * len(games))]
 
 
 def play_step_by_step(given: Problem, player: Player, horizon: int) -> Outcome:
@@ -95,6 +113,13 @@ def noise_of(given: Problem, horizon: int) -> Array:
     """Return the noise that all who play a problem meet, decision by decision."""
     rng, _ = generators(given.stream, run=0)
     return given.environment().noise(rng, horizon)
+
+
+def _ended(given: Problem, runs: Runs, recorded: Recorded, seconds: float) -> Outcome:
+    """Return how a game ended that took so many seconds a decision."""
+    arms, rewards = recorded["arms"][0], recorded["rewards"][0]
+    named = int(_learnt(runs.belief, arms, rewards).mean.argmax())
+    return _outcome(given, runs.environment, arms, named, seconds)
 
 
 def _learnt(belief: Belief, arms: Integers, rewards: Array) -> Belief:

@@ -78,7 +78,7 @@ def _simulated(plan: Plan, part: Part, alike: Sequence[float], threads: int | No
     later, into, away = list[Runs](), list[Recorded](), list[bool]()
     for run in range(part.runs):
         games, of_run = _games(plan, part, run), {what: rows[:, run] for what, rows in found.items()}
-        away = away or on_device(games, at_once=part.runs, in_all=alike)
+        away = away or on_device(games, [part.runs] * len(games), alike)
         _play_here(plan, games, [k for k, there in enumerate(away) if not there], of_run, threads)
         for k in np.flatnonzero(away):
             later.append(games[k])

@@ -108,28 +108,31 @@ def test_games_are_played_at_once_where_a_device_has_a_kernel_that_no_other_wait
         single(cb.KnowledgeGradient(20), belief_of("joint", 3)): False,
         played_by(cb.Greedy(), belief_of("joint", 3)): False,  # several runs of one problem
     }
-    assert on_device([*games]) == [*games.values()]
-    assert on_device([*games], at_once=2)[2]
+    once, twice = ([many] * len(games) for many in (1, 2))
+    assert on_device([*games], once, once) == [*games.values()]
+    assert on_device([*games], twice, twice)[2]
 
 
 def test_games_pay_together_over_all_that_will_be_played(asked, monkeypatch):
     games = [single(cb.Greedy(), belief_of("joint", 3), seed) for seed in range(4)]
     monkeypatch.setattr(paying, "ENOUGH_JOINTLY", 4.0 * 20 * 3**2)
-    assert on_device(games) == [True] * 4
-    assert on_device(games[:3]) == [False] * 3
-    assert on_device(games[:3], in_all=[1.0, 1.0, 2.0]) == [True] * 3
-    assert on_device(games[:2], at_once=2) == [True] * 2
+    once = [1.0] * 4
+    assert on_device(games, once, once) == [True] * 4
+    assert on_device(games[:3], once[:3], once[:3]) == [False] * 3
+    assert on_device(games[:3], once[:3], [1.0, 1.0, 2.0]) == [True] * 3
+    assert on_device(games[:1], [1.0], [4.0]) == [False]  # never as many at once as a third of the multiprocessors
+    assert on_device(games[:1], [2.0], [4.0]) == [True]
     monkeypatch.setattr(device, "free_memory", lambda: 4 * memory.MOST_RECORDED)
-    assert on_device(games) == [False] * 4
+    assert on_device(games, once, once) == [False] * 4
     monkeypatch.setattr(device, "free_memory", lambda: 1 << 36)
     monkeypatch.setattr(device, "missing", lambda: "there is no NVIDIA device here")
-    assert on_device(games) == [False] * 4
+    assert on_device(games, once, once) == [False] * 4
 
 
 def test_where_the_work_is_small_nobody_asks_for_a_device(monkeypatch):
     monkeypatch.setattr(device, "missing", lambda: pytest.fail("which takes a second"))
     monkeypatch.setattr(device, "simulated", lambda: False)
-    assert on_device([single(cb.Greedy(), belief_of("joint", 3))] * 4) == [False] * 4
+    assert on_device([single(cb.Greedy(), belief_of("joint", 3))], [4], [4]) == [False]
 
 
 def played_by(policy, belief, runs=4, horizon=20):

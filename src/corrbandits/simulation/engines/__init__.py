@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corrbandits.simulation.engines.compiled import Compiled
-from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise, OnDevice, sooner
+from corrbandits.simulation.engines.gpu import Gpu, GpuSameNoise, OnDevice, device, sooner
 from corrbandits.simulation.engines.protocol import Advanced, Engine, Recorded, Runs, chosen, generators
 from corrbandits.simulation.engines.reference import Reference
 
@@ -45,18 +45,22 @@ def engines_for(asked: Sequence[Runs], name: str = "auto") -> list[Engine]:
     return [_beside_cores(runs) if one else engine for one, engine, runs in zip(counted, engines, asked, strict=True)]
 
 
-def on_device(games: Sequence[Runs], *, at_once: int = 1, in_all: Sequence[float] | None = None) -> list[bool]:
+def has_device() -> bool:
+    """Return whether there is an NVIDIA device; to look for one may take a second."""
+    return device.present()
+
+
+def on_device(games: Sequence[Runs], at_once: Sequence[float], in_all: Sequence[float]) -> list[bool]:
     """Return which of these games, each of a problem of its own, a device plays sooner, many at once, than the cores.
 
-    So many like each are played at once, by `play_on_device`; and in all as many as `in_all` says of each, by default
-    as many: it need not pay at once.
+    Of games like each so many are played at once, by `play_on_device`, and so many in all: a kernel is compiled once.
 
     >>> from corrbandits import UCL, GaussianBandit, Independent
     >>> runs = Runs(UCL(), Independent(noise_variance=1.0, arms=2), GaussianBandit([0.0, 1.0], 1.0), 50, 0, 0, 1)
-    >>> on_device([runs, runs])
+    >>> on_device([runs, runs], at_once=[5, 5], in_all=[100, 100])
     [False, False]
     """
-    return sooner(games, at_once, [at_once] * len(games) if in_all is None else in_all)
+    return sooner(games, at_once, in_all)
 
 
 def play_on_device(games: Sequence[Runs], into: Sequence[Recorded], advanced: Advanced) -> None:
@@ -80,6 +84,7 @@ __all__ = [
     "engine_for",
     "engines_for",
     "generators",
+    "has_device",
     "on_device",
     "play_on_device",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
@@ -69,11 +69,11 @@ def fits(runs: Runs, *, same_noise: bool = True, differ: bool = False) -> bool:
         return False
 
 
-def sooner(games: Sequence[Runs], at_once: int, in_all: Sequence[float]) -> list[bool]:
+def sooner(games: Sequence[Runs], at_once: Sequence[float], in_all: Sequence[float]) -> list[bool]:
     """Return which of these games a device plays sooner than the cores, if it plays many that differ at once.
 
-    So many like each are played at once, and in the end as many as `in_all` says of each: a kernel is compiled once.
-    Games that hold the device up are left to the cores, and each on a grid has the device alone.
+    Of games like each so many are played at once, and so many in all. Games that hold the device up are left to the
+    cores, and each on a grid has the device alone.
     """
     shares = [share_of_enough(game) * many for game, many in zip(games, in_all, strict=True)]
     if sum(shares) < 1 or not device.present():
@@ -81,11 +81,12 @@ def sooner(games: Sequence[Runs], at_once: int, in_all: Sequence[float]) -> list
     from corrbandits.simulation.engines.gpu.together import kind_of
 
     kinds = [kind_of(game) if _is_for_blocks(game) else None for game in games]
-    work: dict[Hashable, float] = defaultdict(float)
-    for kind, share in zip(kinds, shares, strict=True):
+    work, beside = defaultdict[Hashable, float](float), defaultdict[Hashable, float](float)
+    for kind, share, many in zip(kinds, shares, at_once, strict=True):
         work[kind] += share
-    fewest = device.processors() / FEWEST / at_once
-    enough = {kind for kind, many in Counter(kinds).items() if kind and work[kind] >= 1 and many >= fewest}
+        beside[kind] += many
+    fewest = device.processors() / FEWEST
+    enough = {kind for kind in work if kind and work[kind] >= 1 and beside[kind] >= fewest}
     return [kind in enough and fits(game, differ=True) for kind, game in zip(kinds, games, strict=True)]
 
 

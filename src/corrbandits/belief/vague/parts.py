@@ -95,6 +95,13 @@ class Parts:
         """Return the correlation of each of the arms with each of the others under one part."""
         return next(self.correlations(np.array([part]), arms, others))
 
+    def matrices(self) -> Iterator[Array]:
+        """Return the correlations of all arms under each part, one after the other."""
+        if (every := self._every()) is not None:
+            return iter(every)
+        arms = np.arange(self.arms)
+        return self._correlations(np.arange(len(self)), arms, arms)
+
     def rows(self, kept: Integers, arms: Integers) -> Array:
         """Return the correlation of some arms with every arm under some parts, (parts, arms, N)."""
         if (every := self._every()) is not None:

@@ -79,8 +79,7 @@ class Mixed(NamedTuple):
 def mixed_state(belief: Vague) -> tuple[Mixed, Told]:
     """Return a prior in a form that changes in place, and what was told."""
     parts, n = belief.parts, belief.arms
-    G, every = len(parts), np.arange(n)
-    R = np.array([parts.correlation(part, every, every) for part in range(G)])
+    G, R = len(parts), np.array([*parts.matrices()])
     zeros = np.zeros((2, G, n))
     sums = np.zeros((6, G))
     state = Mixed(

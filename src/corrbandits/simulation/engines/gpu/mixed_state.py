@@ -36,9 +36,6 @@ AT_ONCE = 8
 THREADS = 16 if SIMULATED else 512
 """A block has about so many threads, but no fewer than arms; in the simulator, two for each arm, unless runs differ."""
 
-KEPT_PLACES = 32
-"""Of so many numbers of arms it is kept where the covariances of a part stand in its matrix."""
-
 ONES, CROSSED, SQUARES, LOG_DETERMINANT, HELD, TO_U, TO_W, TO_D, WEIGHT, BETA, MORE, EXPECTED, ENTRIES = range(13)
 """Entries of `of_part`: those of `compiled.mixed_state.Mixed`; how much of h the streak has added to u and w, and of
 its square taken from d; the weight, and what `compiled.mixed_choose.under` returns."""
@@ -139,13 +136,12 @@ def prior_of(belief: Vague) -> Prior:
     >>> prior_of(Vague(arms=3, parts=2)).S
     array([1., 0., 0., 1., 0., 1., 1., 0., 0., 1., 0., 1.])
     """
-    parts, every = belief.parts, np.arange(belief.arms)
-    matrices = parts.correlations(np.arange(len(parts)), every, every)
-    upper = _upper(belief.arms)
-    return Prior(np.concatenate([matrix.reshape(-1)[upper] for matrix in matrices]), -2.0 * parts.log_prior)
+    parts, upper = belief.parts, _upper(belief.arms)
+    halves = [matrix.reshape(-1)[upper] for matrix in parts.matrices()]
+    return Prior(np.concatenate(halves), -2.0 * parts.log_prior)
 
 
-@lru_cache(KEPT_PLACES)
+@lru_cache(state.SIZES)
 def _upper(arms: int) -> Integers:
     """Return where what lies above the diagonal, and that, stands in a matrix."""
     rows, columns = np.triu_indices(arms)

@@ -11,6 +11,7 @@ In a block that plays a run each thread has one arm, and each entry of `own` is 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,10 @@ how often the thread's own arm was taken; how many streaks wait (`sweep`)."""
 
 SURPRISE, PRECISION, VARIANCE, NORM, MEAN, WEIGHT, FLOOR_K, NOISE, NOW, LEFT, REGRET, TOTAL, OF_RUN = range(13)
 """Entries of `of_run`: of the streak; its arm's mu0, w0, floor, s, mu and d; the regret; the sum of all |rewards|."""
+
+
+SIZES = 16
+"""Of so many numbers of arms it is kept where half a covariance stands in its matrix."""
 
 
 class Problem(NamedTuple):
@@ -114,12 +119,17 @@ def halved(covariance: Array) -> Array:
     >>> halved(np.array([[9.0, 1.0, 2.0], [1.0, 9.0, 3.0], [2.0, 3.0, 9.0]]))
     array([1., 3., 2.])
     """
-    n = len(covariance)
+    return np.asarray(covariance.reshape(-1)[_half(len(covariance))])
+
+
+@lru_cache(SIZES)
+def _half(n: int) -> Integers:
+    """Return where the entries of S stand in a matrix."""
     every = np.arange(n)
-    rows = [covariance[every, (every + apart) % n] for apart in range(1, n // 2 + 1)]
+    rows = [every * n + (every + apart) % n for apart in range(1, n // 2 + 1)]
     if rows and n % 2 == 0:
         rows[-1] = rows[-1][: n // 2]
-    return np.concatenate([np.zeros(0), *rows])
+    return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
 
 def bare(*shape: int, of: Any = np.float64) -> Any:

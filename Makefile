@@ -67,6 +67,7 @@ bench-gpu: $(if $(GPU_PYTHON),,$(BENCH_READY))  ## many runs on this machine's d
 	@$(PYTHON_THERE) -c '$(ON_DEVICE)' 2>/dev/null || $(PYTHON_THERE) -m pip install -q 'numba-cuda[cu13]'
 	@$(PYTHON_THERE) -c 'import jax_plugins.xla_cuda13' 2>/dev/null || $(PYTHON_THERE) -m pip install -q 'jax[cuda13]'
 	@$(PYTHON_THERE) -m benchmarks.gpu $(BENCH)
+	@$(PYTHON_THERE) -m benchmarks.gpu_games $(BENCH)
 
 lock: $(READY)  ## the lock files anew from pyproject.toml
 	@$(COMPILE) --group lock -o requirements-uv.lock

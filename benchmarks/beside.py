@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from benchmarks.report import DOCS, duration, marked, measured_on, number
+from benchmarks.report import duration, keep, kept, marked, measured_on, number
 from benchmarks.timing import load, machine
 
 
@@ -49,15 +48,11 @@ class Beside:
 
     def kept(self) -> dict[str, Any]:
         """Return what was measured for the documentation; no rows before it was."""
-        path = DOCS / self.data
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
-        return found
+        return kept(self.data)
 
     def save(self, data: dict[str, Any], directory: Path) -> None:
         """Write the data and the page into a directory, the documentation's or another."""
-        text = (DOCS / self.page).read_text(encoding="utf-8")
-        (directory / self.data).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        (directory / self.page).write_text(self.shown(text, data), encoding="utf-8")
+        keep(data, directory, self.data, self.page, self.mark, self.table(data))
 
 
 def options(prog: str, about: str) -> argparse.Namespace:

@@ -9,7 +9,6 @@ in standard errors.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ from matplotlib.figure import Figure
 from benchmarks import gpu_many, gpu_peers
 from benchmarks.beside import options
 from benchmarks.problems import Problem, correlated, independent, untold
-from benchmarks.report import DOCS, marked, measured_on, number
+from benchmarks.report import keep, measured_on, number
 from benchmarks.timing import load, machine, tell
 from corrbandits import (
     GPUCB,
@@ -196,18 +195,9 @@ def bars(data: dict[str, Any]) -> Figure:
     return figure
 
 
-def kept() -> dict[str, Any]:
-    """Return what was measured for the documentation; no rows before it was."""
-    path = DOCS / DATA
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
-    return found
-
-
 def save(data: dict[str, Any], directory: Path) -> None:
     """Write the data, the page and the plot into a directory, the documentation's or another."""
-    text = (DOCS / PAGE).read_text(encoding="utf-8")
-    (directory / DATA).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (directory / PAGE).write_text(marked(text, MARK, table(data)), encoding="utf-8")
+    keep(data, directory, DATA, PAGE, MARK, table(data))
     plots.save(bars(data), directory / PLOT)
 
 

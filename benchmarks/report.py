@@ -141,6 +141,20 @@ def marked(text: str, mark: str, content: str) -> str:
     return f"{before}{begin}\n\n{content.strip()}\n\n{end}{rest.split(end)[1]}"
 
 
+def kept(file: str) -> dict[str, Any]:
+    """Return what was measured for the documentation; no rows before it was."""
+    path = DOCS / file
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
+    return found
+
+
+def keep(data: dict[str, Any], directory: Path, file: str, page: str, mark: str, table: str) -> None:
+    """Write the data, and the page with its table made anew, into a directory, the documentation's or another."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    (directory / file).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (directory / page).write_text(marked(text, mark, table), encoding="utf-8")
+
+
 def save(data: dict[str, Any], directory: Path) -> None:
     """Write the data, the page and the plots into a directory, the documentation's or another."""
     (directory / "performance.json").write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 import gc
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from benchmarks import (
     change,
     company,
     gpu,
+    gpu_games,
     gpu_peers,
     loops,
     moving,
@@ -188,8 +190,9 @@ def test_the_players_on_moving_are_played_on_the_same_problems():
 
 
 def test_the_page_on_devices_shows_what_was_measured():
-    data, page = gpu.kept(), (ROOT / "docs" / gpu.PAGE).read_text(encoding="utf-8")
+    data, page = report.kept(gpu.DATA), (ROOT / "docs" / gpu.PAGE).read_text(encoding="utf-8")
     assert report.marked(page, gpu.MARK, gpu.table(data)) == page
+    assert report.marked(page, gpu_games.MARK, gpu_games.table(report.kept(gpu_games.DATA))) == page
     assert len(gpu.bars(data).axes[0].patches) == sum(
         bool(row.get(name)) for row in data["rows"] for name in gpu.ENGINES
     )
@@ -200,6 +203,22 @@ def test_every_row_on_a_device_has_runs_and_decisions(quick):
     for row in gpu.rows(quick=quick):
         assert min(row.runs, row.cpu_runs, row.problem.horizon) >= 1
         assert bool(row.peer_runs) == bool(row.peer_horizon)
+    assert min(min(row.games, row.horizon) for row in gpu_games.rows(quick=quick)) >= 8
+
+
+@pytest.mark.parametrize("make", [gpu_games.stressed, gpu_games.untold])
+def test_games_at_once_differ_and_are_those_that_the_cores_play(monkeypatch, make):
+    """The compiled engine stands for the device."""
+    monkeypatch.setattr(gpu_games, "DEVICE", "compiled")
+    row = gpu_games.Row("ours", make, games=3, horizon=9)
+    one, other, _ = row.made(range(3))
+    assert not np.array_equal(one.environment.means, other.environment.means)
+    with ThreadPoolExecutor(2) as pool:
+        found = gpu_games.measured(row, pool)
+    assert found["alike"] == found["games"] == 3
+    assert 60 <= found["arms"][0] <= found["arms"][1] <= 160
+    shown = gpu_games.table({"machine": timing.machine(), "device": "none", "load": [0.0, 0.0], "rows": [found]})
+    assert shown.splitlines()[2].startswith("| ours |")
 
 
 @pytest.mark.parametrize("make", [gpu_peers.in_jax, lambda problem: gpu_peers.in_torch(problem, "cpu")])

@@ -10,7 +10,7 @@
     rule, told        who played, and what it was told: everything, nothing, or what was wrong
     regret            how much less than the best arm's mean reward was earned in expectation, in all decisions
     simple_regret     how much worse than the best arm is the one named at the end
-    seconds           processor time per decision
+    seconds           processor time per decision; of games that a device played at once, a share of all time
 
 Regrets are in units of `Problem.scale`, the deviation of mean rewards. A row counts once its line has ended; what a
 kill has left of one is removed by whoever writes next.

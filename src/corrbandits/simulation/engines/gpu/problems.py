@@ -8,13 +8,12 @@ import numpy as np
 
 from corrbandits._core.checks import Array
 from corrbandits.belief import Correlated, GaussianBelief, Vague
-from corrbandits.environments import BernoulliBandit
 from corrbandits.policies import Policy
 from corrbandits.policies.gittins.table import table
 from corrbandits.simulation.engines.compiled.state import FLOOR, ranked
 from corrbandits.simulation.engines.gpu import state
 from corrbandits.simulation.engines.gpu.counted import key_of
-from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, PRINTED
+from corrbandits.simulation.engines.gpu.refusing import DRAWS, INDICES, PRINTED, is_binary
 from corrbandits.simulation.engines.gpu.shape_base import Shape
 from corrbandits.simulation.engines.gpu.stacking import stacked
 from corrbandits.simulation.engines.gpu.state import ALIKE, Problem, bare
@@ -41,7 +40,7 @@ def problem_of(runs: Runs, shape: Shape) -> Problem:
         **(_nothing_of_belief() if isinstance(belief, Vague) else _of_belief(runs.policy, belief, rule)),
         S=shape.covariance_of(belief),
         rank=ranked(belief).rank,
-        binary=int(isinstance(environment, BernoulliBandit)),
+        binary=int(is_binary(runs)),
         log_n=known.log_n if rule == INDICES else bare(1),
         g=known.g if rule == INDICES else bare(1, 1),
         key0=key[0],

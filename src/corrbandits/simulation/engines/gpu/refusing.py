@@ -44,6 +44,11 @@ def rule_of(policy: Policy, belief: Belief) -> int:
     return PRINTED if printed else RULES[type(policy)]
 
 
+def is_binary(runs: Runs) -> bool:
+    """Return whether rewards are 0 and 1, by uniform noise; else they are a mean and noise."""
+    return isinstance(runs.environment, BernoulliBandit)
+
+
 def refusal(runs: Runs, *, same_noise: bool) -> str:
     """Return which of policy, belief, environment and record has no kernel, or what would lose digits; else ""."""
     policy, belief, environment = runs.policy, runs.belief, runs.environment

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from corrbandits.environments import BernoulliBandit
+from corrbandits.simulation.engines.gpu.refusing import is_binary
 from corrbandits.simulation.engines.gpu.shapes import shape_of
 from corrbandits.simulation.engines.protocol import Recorded, Runs
 
@@ -24,7 +24,7 @@ def kind_of(runs: Runs) -> Hashable:
     """
     shape, times = shape_of(runs), None if runs.times is None else runs.times.tobytes()
     kernel = type(shape), shape.rule, shape.block(), shape.sides(runs.belief)
-    return *kernel, runs.horizon, times, runs.moves is None, isinstance(runs.environment, BernoulliBandit)
+    return *kernel, runs.horizon, times, runs.moves is None, is_binary(runs)
 
 
 def lots(games: Sequence[Runs], into: Sequence[Recorded]) -> Iterator[list[tuple[Runs, Recorded]]]:

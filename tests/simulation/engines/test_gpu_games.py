@@ -127,10 +127,13 @@ def test_how_many_are_held_at_once_and_where_they_are_cut_into_launches_changes_
 
 
 def test_vectors_that_a_block_cannot_share_lie_in_the_memory_of_the_device(monkeypatch):
+    """A game that could share them is not played beside one that cannot: it has the same kernel as alone."""
     games = differing(UNTOLD["Gittins"], "untold", horizon=9)
     shared, _ = at_once(games)
     most = 8 * mixed.shared_numbers(max(SIZES), 4, vectors=True, differ=True)
     monkeypatch.setattr(device, "shared_limit", lambda: most - 1)
+    lots = [{one.belief.arms for one, _ in lot} for lot in together.lots(games, [one.room() for one in games])]
+    assert {max(SIZES)} in lots
     for one, other in zip(shared, at_once(games)[0], strict=True):
         assert_same_bits(one, other)
 

@@ -60,7 +60,7 @@ class Shape(ABC):
         return ()
 
     def block(self) -> Hashable:
-        """Return what blocks must have in common in which runs that differ are played."""
+        """Return what kind of block plays; games that differ are at once where it is the kind that each has alone."""
         return None
 
     def registers(self, threads: int, shared: int, least: int = 0) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -19,9 +19,9 @@ from corrbandits.simulation.engines.gpu.state import Kept
 from corrbandits.simulation.engines.gpu.team_shapes import InTeams, OnGrid
 from corrbandits.simulation.engines.protocol import Runs
 
-THREADS, PRINTED_REGISTERS = 128, 128
-"""Of a block that plays a run in each thread, fewer where the beliefs of so many do not fit into shared memory; of a
-thread that looks for the largest printed index, as measured on an H200."""
+THREADS, LEAST_THREADS, PRINTED_REGISTERS = 128, 32, 128
+"""Of a block that plays a run in each thread, fewer where the beliefs of so many do not fit into shared memory, but a
+warp at least; of a thread that looks for the largest printed index, as measured on an H200."""
 
 
 @final
@@ -101,16 +101,16 @@ class Mixed(Shape):
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch a block for each run."""
-        threads = mixed_state.threads_for(self.arms, self.parts, differ=self.differ)
-        resident = self._shared(vectors=True) <= device.shared_limit()
+        _, threads, resident = self.block()
         shared = self._shared(vectors=resident)
         registers = self.registers(threads, shared)
         kernel = mixed.mixed_kernel(self.rule, resident=resident, differ=self.differ, registers=registers)
         device.launch(kernel, runs, threads, shared, arguments)
 
-    def block(self) -> Hashable:
-        """Return the number of parts, and that of threads: it decides in which order sums are made."""
-        return self.parts, mixed_state.threads_for(self.arms, self.parts, differ=True)
+    def block(self) -> tuple[int, int, bool]:
+        """Return the number of parts, that of threads, and whether these share the vectors of all parts."""
+        threads = mixed_state.threads_for(self.arms, self.parts, differ=self.differ)
+        return self.parts, threads, self._shared(vectors=True) <= device.shared_limit()
 
     def _shared(self, *, vectors: bool) -> int:
         return 8 * mixed.shared_numbers(self.arms, self.parts, vectors=vectors, differ=self.differ)
@@ -134,15 +134,20 @@ class Apart(Shape):
 
     def launch(self, arguments: tuple[Any, ...], runs: int) -> None:
         """Launch blocks whose threads share memory for their beliefs, if so few as a warp can."""
-        each = 8 * apart.vectors_of(self.rule) * self.arms
-        threads = THREADS
-        while threads > 32 and each * threads > device.shared_limit():
+        each, threads, resident = self._each(), THREADS, self.block()
+        while threads > LEAST_THREADS and each * threads > device.shared_limit():
             threads //= 2
-        resident = each * threads <= device.shared_limit()
         shared = each * threads * resident
         registers = self.registers(threads, shared)
         kernel = apart.apart_kernel(self.rule, resident=resident, differ=self.differ, registers=registers)
         device.launch(kernel, -(-runs // threads), threads, shared, arguments)
+
+    def block(self) -> bool:
+        """Return whether a warp can share its beliefs."""
+        return self._each() * LEAST_THREADS <= device.shared_limit()
+
+    def _each(self) -> int:
+        return 8 * apart.vectors_of(self.rule) * self.arms
 
 
 def shape_of(runs: Runs) -> Shape:

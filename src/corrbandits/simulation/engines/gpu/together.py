@@ -22,7 +22,7 @@ def kind_of(runs: Runs) -> Hashable:
     >>> kind_of(Runs(UCL(), flat, bandit, 9, 0, 0, 1)) == kind_of(Runs(Greedy(), flat, bandit, 9, 0, 3, 4))
     True
     """
-    shape, times = shape_of(runs), None if runs.times is None else runs.times.tobytes()
+    shape, times = replace(shape_of(runs), differ=True), None if runs.times is None else runs.times.tobytes()
     kernel = type(shape), shape.rule, shape.block(), shape.sides(runs.belief)
     return *kernel, runs.horizon, times, runs.moves is None, is_binary(runs)
 

@@ -7,7 +7,7 @@ import pytest
 
 import corrbandits as cb
 from corrbandits.simulation.engines import Runs
-from corrbandits.simulation.engines.gpu import device, state, strips
+from corrbandits.simulation.engines.gpu import device, paying, state, strips
 
 SIMULATED = device.simulated()
 
@@ -31,6 +31,13 @@ def quick_switches():
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(before)
+
+
+def make_all_work_large(monkeypatch):
+    """Have a device taken for any work that it can play."""
+    enough = ("ENOUGH_APART", "ENOUGH_JOINTLY", "ENOUGH_MIXED", "ENOUGH_ON_GRID")
+    for name in (*enough, "LEAST_JOINTLY", "LEAST_MIXED"):
+        monkeypatch.setattr(paying, name, 1e-9)
 
 
 def bandit_of(rewards, arms):

@@ -10,8 +10,12 @@ from corrbandits.arena.contestants import DEFAULT, EVERYTHING, Contestant
 from corrbandits.arena.problems import Problem
 from corrbandits.arena.results import Results
 from corrbandits.simulation.engines import ENGINES
-from corrbandits.simulation.engines.gpu import device, engine, paying
-from tests.support.devices import SIMULATED, quick_switches  # noqa: F401  a fixture for every test here
+from corrbandits.simulation.engines.gpu import device, engine
+from tests.support.devices import (
+    SIMULATED,
+    make_all_work_large,
+    quick_switches,  # noqa: F401  a fixture for every test here
+)
 
 HORIZON = 8 if SIMULATED else 60
 RULES = ("UCL a=1", "CorrelatedUCL", "Gittins", "Thompson", "KnowledgeGradient")
@@ -31,8 +35,7 @@ def at_once(monkeypatch):
     monkeypatch.setattr(device, "present", lambda: True)
     monkeypatch.setattr(device, "processors", lambda: 1)
     monkeypatch.setattr(campaign, "LARGE", 1)
-    for name in ("ENOUGH_APART", "ENOUGH_JOINTLY", "ENOUGH_MIXED", "ENOUGH_ON_GRID"):
-        monkeypatch.setattr(paying, name, 1e-9)
+    make_all_work_large(monkeypatch)
     return lots
 
 

@@ -13,7 +13,7 @@ from corrbandits.paper import audit
 from corrbandits.simulation.engines import ENGINES, Runs, engine_for, engines_for, on_device
 from corrbandits.simulation.engines.gpu import device, engine, memory, mixed, paying, shapes
 from corrbandits.stress import playing as stress_play
-from tests.support.devices import bandit_of, belief_of, on_grid
+from tests.support.devices import bandit_of, belief_of, make_all_work_large, on_grid
 from tests.support.stress_cases import stressed
 
 
@@ -37,8 +37,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(device, "processors", lambda: 6)
     monkeypatch.setattr(engine.OnDevice, "play", play)
     monkeypatch.setattr(engine.GpuSameNoise, "play_each", play_each)
-    for name in ("ENOUGH_APART", "ENOUGH_JOINTLY", "ENOUGH_MIXED", "ENOUGH_ON_GRID"):
-        monkeypatch.setattr(paying, name, 1e-9)
+    make_all_work_large(monkeypatch)
     return noted
 
 
@@ -122,6 +121,9 @@ def test_games_pay_together_over_all_that_will_be_played(asked, monkeypatch):
     assert on_device(games[:3], once[:3], [1.0, 1.0, 2.0]) == [True] * 3
     assert on_device(games[:1], [1.0], [4.0]) == [False]  # never as many at once as a third of the multiprocessors
     assert on_device(games[:1], [2.0], [4.0]) == [True]
+    monkeypatch.setattr(paying, "LEAST_JOINTLY", 20 * 3**2 + 1)  # each is sooner played than the device is told of it
+    assert on_device(games, once, once) == [False] * 4
+    monkeypatch.setattr(paying, "LEAST_JOINTLY", 20 * 3**2)
     monkeypatch.setattr(device, "free_memory", lambda: 4 * memory.MOST_RECORDED)
     assert on_device(games, once, once) == [False] * 4
     monkeypatch.setattr(device, "free_memory", lambda: 1 << 36)

@@ -53,8 +53,7 @@ def test_a_team_goes_through_the_states_of_the_reference(name, arms):
 def test_larger_chunks_of_more_arms_give_the_states_of_the_reference(monkeypatch, name, arms, groups):
     monkeypatch.setattr(strips, "SMALL", 8)
     monkeypatch.setattr(strips, "LARGE", 13)
-    assert strips.chunk_rows(arms) == groups * strips.ROWS
-    assert strips.chunks_of(arms) > 1
+    assert strips.chunks_of(arms) == -(-strips.groups_of(arms) // groups) > 1
     assert_states_are_those_of_the_reference(name, arms)
 
 
@@ -109,6 +108,25 @@ def test_strips_hold_every_pair_once(size):
     firsts = [strips.first_row(strip, rows) for strip in range(strips.strips_of(size) + 1)]
     for row in range(firsts[-1]):
         assert strips.strip_of(row, rows) == np.searchsorted(firsts, row, side="right") - 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 130, 1000, 1101])
+@pytest.mark.parametrize("warps", [1, 3, 8, 64])
+def test_warps_share_all_chunks_and_a_blocks_share_is_even(size, warps):
+    groups, chunks = strips.groups_of(size), strips.chunks_of(size)
+    firsts = [strips.first_of_chunk(chunk, groups, chunks) for chunk in range(chunks + 1)]
+    assert firsts[0] == 0
+    assert firsts[-1] == groups * strips.ROWS
+    assert set(np.diff(firsts)) <= {groups // chunks * strips.ROWS, -(-groups // chunks) * strips.ROWS}
+    some = np.arange(0, firsts[-1], strips.ROWS * (1 + groups // 1000))
+    found = [strips.chunk_of(row, groups, chunks) for row in some.tolist()]
+    np.testing.assert_array_equal(found, np.searchsorted(firsts, some, side="right") - 1)
+    taken = [strips.share_of(warp, warps, size) for warp in range(warps)]
+    shares = [[*range(first, end, step)] for first, step, end in taken]
+    assert sorted(chunk for share in shares for chunk in share) == [*range(chunks)]
+    if size <= strips.SMALL and chunks % warps == 0:
+        sizes = [sum(firsts[chunk + 1] - firsts[chunk] for chunk in share) for share in shares]
+        assert max(sizes) - min(sizes) <= strips.ROWS
 
 
 GRIDS = {"line": (7,), "square": (3, 4), "box": (2, 3, 2)} if SIMULATED else {"square": (30, 40), "box": (9, 10, 11)}

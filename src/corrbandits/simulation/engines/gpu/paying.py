@@ -19,6 +19,10 @@ parts of a mixture; times arms again where an implicit belief asks for their tra
 16 cores play as much in the four seconds that it takes to compile a kernel (`benchmarks.gpu`, on an H200).
 """
 
+LEAST_JOINTLY, LEAST_MIXED = 2e8, 3e6
+"""So much work must each of several games be that differ: less is soon played by the cores, while it takes one of them
+as long to tell the device of it (`benchmarks.gpu_games`, on an H200)."""
+
 FEWEST = 3
 """Games that differ are played at once if there is one for every so many multiprocessors: fewer, a block each, are
 played as soon by 16 cores."""
@@ -32,12 +36,20 @@ def share_of_enough(runs: Runs) -> float:
     >>> share_of_enough(Runs(UCL(), flat, GaussianBandit([0.0, 1.0], 1.0), 3 * 10**6, 0, 0, 500))
     1.0
     """
-    belief, work = runs.belief, 1.0 * len(runs) * runs.horizon * runs.belief.arms
+    belief, work = runs.belief, _work(runs)
     if isinstance(belief, Vague):
-        return work * len(belief.parts) / ENOUGH_MIXED
+        return work / ENOUGH_MIXED
     if isinstance(belief, Implicit):
         return work / ENOUGH_ON_GRID
-    return work * belief.arms / ENOUGH_JOINTLY if isinstance(belief, Correlated) else work / ENOUGH_APART
+    return work / (ENOUGH_JOINTLY if isinstance(belief, Correlated) else ENOUGH_APART)
+
+
+def _work(runs: Runs) -> float:
+    """Return decisions times arms, times arms again where they are correlated, or times the parts of a mixture."""
+    belief, work = runs.belief, 1.0 * len(runs) * runs.horizon * runs.belief.arms
+    if isinstance(belief, Vague):
+        return work * len(belief.parts)
+    return work * belief.arms if isinstance(belief, Correlated) else work
 
 
 def waits_for_one(runs: Runs) -> bool:
@@ -91,8 +103,10 @@ def sooner(games: Sequence[Runs], at_once: Sequence[float], in_all: Sequence[flo
 
 
 def _is_for_blocks(runs: Runs) -> bool:
-    """Return whether blocks of threads can play this game beside others."""
+    """Return whether blocks of threads can play this game beside others, and are worth telling of it."""
     if len(runs) > 1 or isinstance(runs.belief, Implicit) or _held_up(runs):
+        return False
+    if _work(runs) < (LEAST_MIXED if isinstance(runs.belief, Vague) else LEAST_JOINTLY):
         return False
     return not (refusal(runs, same_noise=True) or beyond_a_block(runs))
 

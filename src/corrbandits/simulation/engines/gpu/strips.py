@@ -6,7 +6,7 @@
     strip    WIDE columns j of all rows i from the first of these columns on, row after row; where j >= i it is 0
     row      a row of a strip: rows of all strips stand one after the other
     group    ROWS such rows, which a warp reads at once
-    chunk    groups that a warp takes one after the other
+    chunk    groups that a warp takes one after the other, as many in each chunk, or one more
 
 So a warp reads memory without gaps, and 7 % of it for nothing at 1,000 arms. Chunks depend on n alone, and with them
 the order of every sum: a run is the same, bit for bit, however many blocks play it.
@@ -24,9 +24,9 @@ from corrbandits.simulation.engines.gpu.lanes import LANES
 
 WIDE = 2 * LANES
 ROWS = 2 if SIMULATED else 8
-SMALL, LARGE = 1100, 8192
-"""On fewer arms a block plays a run, and there are 64 chunks, so many for each of its warps; on so many a chunk has 16
-groups, which leaves fewer sums to add up; in between 4, which the warps of a device share."""
+CHUNKS, SMALL, LARGE = 64, 1100, 8192
+"""On fewer arms a block plays a run, and there are so many chunks, neighbours for each of its warps; on many arms a
+chunk has 16 groups, which leaves fewer sums to add up; in between 4, which the warps of a device share."""
 
 
 @pure
@@ -76,17 +76,58 @@ def strip_of(row: int, m: int) -> int:
 
 
 @pure
-def chunk_rows(n: int) -> int:
-    """Return how many rows a chunk has."""
-    if n > SMALL:
-        return ROWS * (16 if n >= LARGE else 4)
-    return ROWS * ((first_row(strips_of(n), whole_rows(n)) + 64 * ROWS - 1) // (64 * ROWS))
+def groups_of(n: int) -> int:
+    """Return the number of groups.
+
+    >>> groups_of(WIDE) == WIDE // ROWS
+    True
+    """
+    return first_row(strips_of(n), whole_rows(n)) // ROWS
 
 
 @pure
 def chunks_of(n: int) -> int:
     """Return the number of chunks."""
-    return (first_row(strips_of(n), whole_rows(n)) + chunk_rows(n) - 1) // chunk_rows(n)
+    groups = groups_of(n)
+    if n <= SMALL:
+        return min(groups, CHUNKS)
+    return (groups + 15) // 16 if n >= LARGE else (groups + 3) // 4
+
+
+@pure
+def first_of_chunk(chunk: int, groups: int, chunks: int) -> int:
+    """Return the first row of a chunk.
+
+    >>> [first_of_chunk(chunk, groups=10, chunks=4) // ROWS for chunk in range(5)]
+    [0, 2, 5, 7, 10]
+    """
+    return chunk * groups // chunks * ROWS
+
+
+@pure
+def chunk_of(row: int, groups: int, chunks: int) -> int:
+    """Return the chunk in which a row stands.
+
+    >>> [chunk_of(group * ROWS, groups=10, chunks=4) for group in range(10)]
+    [0, 0, 1, 1, 1, 2, 2, 3, 3, 3]
+    """
+    return ((row // ROWS + 1) * chunks - 1) // groups
+
+
+@pure
+def share_of(warp: int, warps: int, n: int) -> tuple[int, int, int]:
+    """Return which chunks one of so many warps takes: the first, how far the next is, and where they end.
+
+    A block's warps take neighbours, all of them as many groups; those of a device take turns, in memory that is near.
+
+    >>> [share_of(warp, 4, n=WIDE) for warp in (0, 3)] == [(0, 1, chunks_of(WIDE) // 4), (3 * chunks_of(WIDE) // 4, 1,
+    ...                                                                                 chunks_of(WIDE))]
+    True
+    """
+    chunks = chunks_of(n)
+    if n <= SMALL:
+        return warp * chunks // warps, 1, (warp + 1) * chunks // warps
+    return warp, warps, chunks
 
 
 @pure

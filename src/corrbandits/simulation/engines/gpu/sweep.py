@@ -22,10 +22,13 @@ from corrbandits.simulation.engines.gpu.lanes import LANES, PARTS, meet_in_warp,
 from corrbandits.simulation.engines.gpu.strips import (
     ROWS,
     WIDE,
-    chunk_rows,
+    chunk_of,
+    chunks_of,
+    first_of_chunk,
     first_row,
+    groups_of,
+    share_of,
     strip_of,
-    strips_of,
     whole_rows,
 )
 from corrbandits.simulation.engines.gpu.team_state import Team
@@ -128,19 +131,20 @@ def sweep_of(waiting: int, terms: int) -> Any:
 
     @part
     def sweep(team: Team, writes: bool) -> None:
-        """Take every so many-th chunk; write what is left after the streaks that wait, if asked."""
+        """Take some of the chunks; write what is left after the streaks that wait, if asked."""
         n, warp = team.n, cuda.threadIdx.x // LANES
-        m, size, staged = whole_rows(n), chunk_rows(n), team.staged[warp * staged_by_warp(waiting) :]
-        end, chunk = first_row(strips_of(n), m), team.me // LANES
-        while chunk * size < end:
-            row, last = chunk * size, min((chunk + 1) * size, end)
+        m, staged = whole_rows(n), team.staged[warp * staged_by_warp(waiting) :]
+        groups, chunks = groups_of(n), chunks_of(n)
+        chunk, step, end = share_of(team.me // LANES, team.many // LANES, n)
+        while chunk < end:
+            row, last = first_of_chunk(chunk, groups, chunks), first_of_chunk(chunk + 1, groups, chunks)
             strip = strip_of(row, m)
             while row < last:
                 until = min(last, first_row(strip + 1, m))
                 segment(team.S, team.G, n, strip, row, until, team.by_row, team.by_column, chunk + strip,
                         staged, writes)  # fmt: skip
                 row, strip = until, strip + 1
-            chunk += team.many // LANES
+            chunk += step
 
     return sweep
 
@@ -149,9 +153,10 @@ def sweep_of(waiting: int, terms: int) -> Any:
 def summed(team: Team, i: int) -> float:
     """Return the sum over all arms j of x_ij v_j, found by as many threads of a warp as an arm's terms have parts."""
     n, part_of = team.n, cuda.threadIdx.x % LANES // (LANES // PARTS)
-    m, size, last, total = whole_rows(n), chunk_rows(n), i // WIDE, 0.0
+    m, groups, chunks, last, total = whole_rows(n), groups_of(n), chunks_of(n), i // WIDE, 0.0
     rows, columns = cuda.local.array(AT_ONCE, float64), cuda.local.array(AT_ONCE, float64)
-    strip, chunk, end = part_of, first_row(last, m) // size + part_of, (first_row(last + 1, m) - 1) // size
+    strip, chunk = part_of, chunk_of(first_row(last, m), groups, chunks) + part_of
+    end = chunk_of(first_row(last + 1, m) - 1, groups, chunks)
     while strip <= last or chunk <= end:
         for step in range(AT_ONCE):
             one, other = min(strip + step * PARTS, last), min(chunk + step * PARTS, end)

@@ -70,6 +70,51 @@ def test_a_cache_that_is_damaged_or_cannot_be_written_costs_time_and_nothing_els
     assert hash_of_a_simulation(tmp_path / "file", SMALL) == right
 
 
+TOY = """
+from corrbandits.simulation.engines.compiled.cache import compiled
+
+@compiled
+def tripled(x):
+    return 3 * x
+"""
+SHARED = """
+import sys, time
+from numba.core.caching import IndexDataCacheFile
+from toy import tripled
+
+write = IndexDataCacheFile._save_index
+def slowly(self, overloads):
+    time.sleep(0.2)
+    write(self, overloads)
+    time.sleep(0.2)
+IndexDataCacheFile._save_index = slowly
+
+KINDS = [int, float, complex]
+kind = KINDS[int(sys.argv[1]) % 3]
+assert tripled(kind(7)) == kind(21)
+print("ready", flush=True)
+sys.stdin.readline()
+assert [type(tripled(kind(7))) for kind in KINDS] == KINDS
+print(sum(tripled.stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.slow
+def test_several_processes_compile_what_they_need_once_and_read_what_is_whole(tmp_path):
+    """However their writing of the same index overlaps: without turns, one loses what another has kept."""
+    (tmp_path / "toy.py").write_text(TOY)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-c", SHARED]
+    several = [subprocess.Popen([*command, str(k)], env=environment, **pipes) for k in range(4)]
+    for one in several:
+        assert one.stdout.readline() == "ready\n"
+    compiled = [int(one.communicate("\n")[0]) for one in several]
+    assert sum(compiled) == 3
+    later = subprocess.run([*command, "0"], env=environment, input="\n", capture_output=True, text=True, check=True)
+    assert later.stdout == "ready\n0\n"
+
+
 @pytest.mark.parametrize("source", sorted(path.name for path in FOLDER.glob("*.py")))
 def test_a_change_in_any_file_of_the_folder_changes_the_stamp(tmp_path, source):
     copy = shutil.copytree(FOLDER, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from pathlib import Path
 from pickle import UnpicklingError
@@ -13,6 +13,8 @@ from typing import Any, TypeVar, cast
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+
+from corrbandits._shell.turns import turns_in
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -33,6 +35,10 @@ OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "n
 """`fastmath` is limited to what reorders sums and fuses products: NaN and infinity keep their meaning."""
 
 
+LONGEST = 120.0
+"""For so many seconds a process waits for another that compiles what it needs: longer than any loop takes."""
+
+
 @cache
 def stamp(folder: Path) -> str:
     """Return a digest of all sources in a folder, and of those elsewhere whose numbers they have.
@@ -49,24 +55,50 @@ def stamp(folder: Path) -> str:
 class Tolerant:
     """A cache of compiled code on disk, of which a damaged file or a full disk only costs the time to compile again.
 
+    What several processes need at once is compiled by one of them, and the others wait for it. They read and write
+    one after the other: an index must not name code that another process has not written yet.
+
     It goes before one of numba's caches, for cores or for devices: types are ignored where those are called, since this
     class alone does not have their methods.
     """
 
+    _cache_path: str
+    _impl: Any
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return compiled code, or None."""
-        with suppress(Exception):
-            return super().load_overload(sig, target_context)  # type: ignore[misc]
-        return None
+        """Return compiled code, or None: then it is this process's turn to compile it, until it is kept."""
+        found = self._loaded(sig, target_context)
+        if found is None:
+            turns_in(self._cache_path).take(self._one(sig), LONGEST)
+            found = self._loaded(sig, target_context)  # by whoever had the turn before
+            if found is not None:
+                self._leave(sig)
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code; an index that cannot be read is replaced."""
-        with suppress(Exception):
+        with suppress(Exception), self._files():
             try:
                 super().save_overload(sig, data)  # type: ignore[misc]
             except (EOFError, ValueError, UnpicklingError):
                 self.flush()  # type: ignore[attr-defined]
                 super().save_overload(sig, data)  # type: ignore[misc]
+        self._leave(sig)
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        with suppress(Exception), self._files():
+            return super().load_overload(sig, target_context)  # type: ignore[misc]
+        return None
+
+    def _files(self) -> AbstractContextManager[None]:
+        """Have a turn at the files of this function."""
+        return turns_in(self._cache_path).turn(self._impl.filename_base, LONGEST)
+
+    def _one(self, sig: Any) -> str:
+        return f"{self._impl.filename_base} {sig}"
+
+    def _leave(self, sig: Any) -> None:
+        turns_in(self._cache_path).leave(self._one(sig))
 
 
 class _Cache(Tolerant, FunctionCache):

@@ -5,6 +5,7 @@ python docs/refresh.py
 
 import doctest
 import json
+import os
 import re
 import shlex
 import shutil
@@ -20,6 +21,18 @@ from corrbandits.paper.errata import ERRATA
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
+EVERYWHERE = {
+    "NUMBA_CPU_NAME": "generic",
+    "NUMBA_CPU_FEATURES": "",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    "OPENBLAS_CORETYPE": "Nehalem",
+}
+"""Instructions that processors of every kind have, for pages on arms that mirror each other: there rounding decides
+which of two is taken first, and the results would not be those of another kind of processor."""
+
+MIRRORED = "stress-testing.md"
+"""Such a page."""
+
 PICTURES = {
     "results/peaks-stress-grids.png": "stress-grids.png",
     "results/catch-stress-curves.png": "stress-drift.png",
@@ -27,30 +40,35 @@ PICTURES = {
 """Which pictures of a page's commands are kept, and under which name."""
 
 
-def refreshed(block: re.Match[str], folder: str) -> str:
+def refreshed(block: re.Match[str], folder: str, environment: dict[str, str]) -> str:
     """Return a console block with its command's present output; one that elides some of it stays as it is."""
     command = block["command"]
     if "\n..." in block["output"]:
         return block[0]
     program, *arguments = shlex.split(command)
-    printed = subprocess.check_output([BIN / program, *arguments], text=True, env={"COLUMNS": "100"}, cwd=folder)
+    printed = subprocess.check_output([BIN / program, *arguments], text=True, env=environment, cwd=folder)
     return f"```console\n$ {command}\n{printed.rstrip()}\n```"
 
 
-def with_output(text: str) -> str:
+def surroundings(page: str) -> dict[str, str]:
+    """Return the environment that the commands of a page are run in."""
+    return {"COLUMNS": "100"} | (EVERYWHERE if page == MIRRORED else {})
+
+
+def with_output(text: str, page: str) -> str:
     """Return a page with every command's present output; commands find the page's TOML files, and leave pictures."""
     pattern = re.compile(r"^```console\n\$ (?P<command>.*?)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
     with tempfile.TemporaryDirectory() as folder:
         for name, table in re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
             (Path(folder) / name).write_text(table, encoding="utf-8")
-        text = pattern.sub(lambda block: refreshed(block, folder), text)
+        text = pattern.sub(lambda block: refreshed(block, folder, surroundings(page)), text)
         for made, kept in PICTURES.items():
             if (Path(folder) / made).exists():
                 shutil.copy(Path(folder) / made, HERE / kept)
     return text
 
 
-def with_session(text: str) -> str:
+def with_session(text: str, _: str) -> str:
     """Return the page on studies with what its commands print now, the last ones on a PostgreSQL of this moment."""
     sys.path[:0] = [str(HERE), str(HERE.parent)]
     import session
@@ -72,14 +90,15 @@ def with_session(text: str) -> str:
     return text
 
 
-def with_people(text: str) -> str:
+def with_people(text: str, page: str) -> str:
     """Return the page on people with what its command prints now of the table that its first lines make."""
     block = r"^```text\n\$ (?P<command>corrbandits fit .*?)\n(?P<output>.*?)^```$"
     pattern = re.compile(block, re.MULTILINE | re.DOTALL)
     made = doctest.script_from_examples(text.split("```python\n")[1].split("```")[0])
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-c", made], check=True, cwd=folder)
-        return pattern.sub(lambda block: refreshed(block, folder).replace("```console", "```text", 1), text)
+        about = surroundings(page)
+        return pattern.sub(lambda block: refreshed(block, folder, about).replace("```console", "```text", 1), text)
 
 
 def findings() -> str:
@@ -182,13 +201,13 @@ def main() -> None:
     for page in [HERE.parent / "CONTRIBUTING.md", *sorted(HERE.glob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         ways = {"ask-and-tell.md": with_session, "people.md": with_people}
-        page.write_text(with_parts(ways.get(page.name, with_output)(text)), encoding="utf-8")
+        page.write_text(with_parts(ways.get(page.name, with_output)(text, page.name)), encoding="utf-8")
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([BIN / "corrbandits", "reproduce", "--out", out], check=True)
         shutil.copy(Path(out) / "figure2.png", HERE / "figure2.png")
     drawings = ("factor.py", "remarks.py", "architecture.py", "change.py", "company.py", "people.py", "recovered.py")
     for drawing in drawings:
-        subprocess.run([sys.executable, HERE / drawing], check=True)
+        subprocess.run([sys.executable, HERE / drawing], check=True, env=os.environ | EVERYWHERE)
 
 
 if __name__ == "__main__":

@@ -10,35 +10,24 @@ uses.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
-import multiprocessing
-import os
-import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.threads import ONE_THREAD
+from benchmarks import kept
 from benchmarks.timing import tell
+from benchmarks.variants import LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
 from corrbandits import Gittins, HorizonUCL, Vague
-from corrbandits._core.checks import Array
-from corrbandits._shell.appended import append, whole_lines
-from corrbandits._shell.progress import bar
 from corrbandits.arena import estimates
 from corrbandits.arena.campaign import FEWER
 from corrbandits.arena.estimates import Estimate
-from corrbandits.arena.playing import play
+from corrbandits.arena.playing import game_of
 from corrbandits.arena.problems import FAMILIES, TUNING, problem
-from corrbandits.belief import Belief
 from corrbandits.policies import Policy
-from corrbandits.policies.base import IndexPolicy
-from corrbandits.policies.gittins import index_in_deviations
+from corrbandits.simulation.engines import engine_for
 
 DOCS = Path(__file__).parents[1] / "docs"
 FILE, DATA, PAGE = "ablation.csv", "ablation.json", "choosing-a-policy.md"
@@ -46,73 +35,27 @@ BEGIN, END = "<!-- ablation -->\n", "<!-- end of ablation -->\n"
 DEFAULT, SEED = "the default", TUNING[-1]
 
 
-@final
-@dataclass(frozen=True)
-class OnMoments(IndexPolicy):
-    """The Gittins index of the mixture's mean and deviation, as if they were those of one normal part."""
-
-    horizon: int
-
-    def index(self, belief: Belief, t: int) -> Array:
-        """Return mu_i + s_i g(m, sigma^2 / s_i^2)."""
-        m = int(Gittins(self.horizon).left(t))
-        if not isinstance(belief, Vague) or belief.opening:
-            return Gittins(self.horizon).index(belief, t)
-        return np.asarray(
-            belief.mean + belief.deviation * index_in_deviations(m, belief.noise_variance / belief.variance)
-        )
-
-
-@final
-@dataclass(frozen=True)
-class WithoutDoubt(IndexPolicy):
-    """The mean of the parts' Gittins indices."""
-
-    horizon: int
-
-    def index(self, belief: Belief, t: int) -> Array:
-        """Return what the parts say on average."""
-        m = int(Gittins(self.horizon).left(t))
-        if not isinstance(belief, Vague) or belief.opening:
-            return Gittins(self.horizon).index(belief, t)
-        each = belief.part_locations + belief.part_deviations * index_in_deviations(m, belief.part_noise)
-        return np.asarray(belief.weights @ each)
-
-
-@final
-@dataclass(frozen=True)
-class OnQuantiles(IndexPolicy):
-    """`HorizonUCL` by the mixture's true quantiles: mean + quantile - median."""
-
-    horizon: int
-
-    def index(self, belief: Belief, t: int) -> Array:
-        """Return mu_i + q_i(1 / (m + 1)) - q_i(1 / 2); +inf in the opening."""
-        m = int(HorizonUCL(self.horizon).left(t))
-        if not isinstance(belief, Vague) or belief.opening:
-            return HorizonUCL(self.horizon).index(belief, t)
-        above = belief.credible_limit(-float(np.log1p(m)))
-        return np.asarray(belief.mean + above - belief.credible_limit(float(np.log(0.5))))
-
-
-class Variant(NamedTuple):
+class Changed(NamedTuple):
     """A rule, given the horizon, and what is said to `Vague` besides the coordinates."""
 
     rule: Callable[[int], Policy] = Gittins
     said: Mapping[str, Any] = {}
 
 
-VARIANTS: dict[str, Variant] = {
-    DEFAULT: Variant(),
-    "index of the moments": Variant(OnMoments),
-    "no doubt between parts": Variant(WithoutDoubt),
-    "HorizonUCL": Variant(HorizonUCL),
-    "HorizonUCL on quantiles": Variant(OnQuantiles),
-    "24 parts": Variant(said={"parts": 24}),
-    "96 parts": Variant(said={"parts": 96}),
-    "192 parts": Variant(said={"parts": 192}),
-    "one kernel": Variant(said={"kernel": "matern32"}),
-    "no site effects": Variant(said={"site": 0.0}),
+VARIANTS: dict[str, Changed] = {
+    DEFAULT: Changed(),
+    "index of the moments": Changed(OnMoments),
+    "no doubt between parts": Changed(WithoutDoubt),
+    "HorizonUCL": Changed(HorizonUCL),
+    "HorizonUCL on quantiles": Changed(OnQuantiles),
+    "index 1.2 times as wide": Changed(Wider),
+    "7 spread-out arms first": Changed(SpreadOut),
+    "lookahead": Changed(LookAhead),
+    "24 parts": Changed(said={"parts": 24}),
+    "96 parts": Changed(said={"parts": 96}),
+    "192 parts": Changed(said={"parts": 192}),
+    "one kernel": Changed(said={"kernel": "matern32"}),
+    "no site effects": Changed(said={"site": 0.0}),
 }
 """Every variant by its name."""
 
@@ -139,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--jobs", type=int, default=1, help="games at the same time (1)")
     parser.add_argument("--out", type=Path, help="write data and page, such as to docs")
+    parser.add_argument("--keep", action="store_true", help="keep what the page says by more problems than these")
     options = parser.parse_args(arguments)
     options.results.mkdir(parents=True, exist_ok=True)
     file = options.results / FILE
@@ -150,47 +94,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for variant in dict.fromkeys((DEFAULT, *options.variants))
     ]
     try:
-        add(file, [key for key in wanted if key not in {game[:4] for game in read(file)}], options.jobs)
+        known = {game[:4] for game in read(file)}
+        kept.added(file, Game._fields, [key for key in wanted if key not in known], played, options.jobs)
     except KeyboardInterrupt:
         tell(f"Stopped. What was played is in {options.results}; the same command goes on from there.")
         return 130
     rows = compared(read(file))
     print(table(rows))
     if options.out:
-        write(rows, options.out)
+        write(joined(known_rows(), rows) if options.keep else rows, options.out)
     return 0
 
 
 def read(file: Path) -> list[Game]:
     """Return the games of a file."""
-    rows = csv.reader(io.StringIO(whole_lines(file)))
-    return [Game(row[0], row[1], int(row[2]), int(row[3]), float(row[4])) for row in rows if row[0] != Game._fields[0]]
+    return [
+        Game(variant, family, int(number), int(horizon), float(regret))
+        for variant, family, number, horizon, regret in kept.read(file, Game._fields)
+    ]
 
 
-def add(file: Path, wanted: Sequence[tuple[str, str, int, int]], jobs: int) -> None:
-    """Play these games, and add each as soon as it was played."""
-    os.environ.update(ONE_THREAD)
-    with (
-        multiprocessing.get_context("spawn").Pool(jobs, partial(signal.signal, signal.SIGINT, signal.SIG_IGN)) as pool,
-        bar(len(wanted), label="playing") as show,
-    ):
-        for done, game in enumerate(pool.imap_unordered(played, wanted), start=1):
-            append(file, _lines([game]), _lines([Game._fields]))
-            show(done)
-
-
-def played(key: tuple[str, str, int, int]) -> Game:
+def played(key: tuple[str, str, int, int]) -> list[Game]:
     """Return one game."""
     name, family, number, horizon = key
     variant, given = VARIANTS[name], problem(family, SEED, number)
-    belief = Vague(coordinates=given.coordinates, **variant.said)
-    return Game(*key, play(given, variant.rule(horizon), belief, horizon).regret)
-
-
-def _lines(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    run = game_of(given, variant.rule(horizon), Vague(coordinates=given.coordinates, **variant.said), horizon)
+    recorded = run.room()
+    engine_for(run).play(run, recorded, lambda _: None)
+    return [Game(*key, float(run.environment.losses(recorded["arms"][0]).sum() / given.scale))]
 
 
 def compared(games: Iterable[Game]) -> list[dict[str, Any]]:
@@ -229,6 +160,28 @@ def table(rows: Iterable[Mapping[str, Any]]) -> str:
         worst = f"{row['worst']:.2f} ({row['family']})"
         lines.append(f"| {row['horizon']:,} | {row['variant']} | {row['problems']:,} | {ratio} | {worst} |")
     return "\n".join(lines)
+
+
+def known_rows() -> list[dict[str, Any]]:
+    """Return what the page says."""
+    found: list[dict[str, Any]] = json.loads((DOCS / DATA).read_text(encoding="utf-8"))
+    return found
+
+
+def joined(before: Iterable[dict[str, Any]], now: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one row for each horizon and variant: that of more problems, and of equally many the new one.
+
+    >>> few, many = ({"horizon": 40, "variant": "24 parts", "problems": number} for number in (3, 30))
+    >>> joined([many], [few]) == joined([few], [many]) == [many]
+    True
+    """
+    most: dict[tuple[int, str], dict[str, Any]] = {}
+    for row in (*before, *now):
+        key = row["horizon"], row["variant"]
+        if key not in most or row["problems"] >= most[key]["problems"]:
+            most[key] = row
+    order = list(VARIANTS)
+    return [most[key] for key in sorted(most, key=lambda key: (key[0], order.index(key[1])))]
 
 
 def write(rows: Sequence[Mapping[str, Any]], directory: Path) -> None:

@@ -7,23 +7,15 @@ it was played, and none is made again, so that the same command goes on where it
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
-import multiprocessing
-import os
-import signal
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.threads import ONE_THREAD
+from benchmarks import kept
 from benchmarks.timing import tell
-from corrbandits._shell.appended import append, whole_lines
-from corrbandits._shell.progress import bar
 from corrbandits.arena.calibration import LOSS, TIMES, Statement, statements
 from corrbandits.arena.campaign import Campaign
 from corrbandits.arena.fields import families
@@ -94,13 +86,8 @@ def asked(makes: Mapping[str, Make], problems: int) -> list[tuple[str, int]]:
 
 def read(place: Path) -> list[Statement]:
     """Return the statements of a file, those of each problem once."""
-    header, *rows = csv.reader(io.StringIO(whole_lines(place) or ",".join(Statement._fields) + "\n"))
-    if header != list(Statement._fields):
-        raise ValueError(
-            f"{place} must have the columns {', '.join(Statement._fields)}, got {', '.join(header)!r:.80}."
-        )
     found: dict[tuple[str, int, str], Statement] = {}
-    for line, row in enumerate(rows, start=2):
+    for line, row in enumerate(kept.read(place, Statement._fields), start=2):
         try:
             one = _read(row)
         except ValueError:
@@ -119,22 +106,8 @@ def _read(row: list[str]) -> Statement:
 
 def added(results: Results, wanted: Sequence[tuple[str, int]], jobs: int, folder: Path | None) -> None:
     """Add the statements of these problems, those of each at once."""
-    os.environ.update(ONE_THREAD)
     work = [(family, number, results.seed, folder) for family, number in wanted]
-    with ExitStack() as stack:
-        show = stack.enter_context(bar(len(work), label="playing"))
-        each: Iterable[list[Statement]] = map(said_of, work)
-        if jobs > 1:
-            pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(jobs, _quiet))
-            each = pool.imap_unordered(said_of, work)
-        for done, said in enumerate(each, start=1):
-            append(results.directory / FILE, _lines(said), _lines([Statement._fields]))
-            show(done)
-
-
-def _quiet() -> None:
-    """Leave Ctrl-C to the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    kept.added(results.directory / FILE, Statement._fields, work, said_of, jobs)
 
 
 def said_of(work: tuple[str, int, int, Path | None]) -> list[Statement]:
@@ -147,12 +120,6 @@ def said_of(work: tuple[str, int, int, Path | None]) -> list[Statement]:
 @cache
 def _known(folder: Path | None) -> dict[str, Make]:
     return FAMILIES | ({} if folder is None else families(folder))
-
-
-def _lines(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def report(said: Sequence[Statement], seed: int) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from functools import cache
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -104,6 +106,7 @@ class BoTorch(Surrogate):
                 model = SingleTaskGP(*given)
                 fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
                 return model
+            _keep_what_jax_compiles()
             sampled = FullyBayesianSingleTaskGP(*given, outcome_transform=Standardize(m=1))
             fit_fully_bayesian_model_nuts(sampled, disable_progbar=True, seed=self.seed % 2**32)
             return sampled
@@ -129,3 +132,15 @@ class BoTorch(Surrogate):
         with torch.no_grad():
             posterior = model.posterior(self._where)
             return np.asarray((posterior.mixture_mean if self._bayesian else posterior.mean)[:, 0].numpy())
+
+
+@cache
+def _keep_what_jax_compiles() -> TemporaryDirectory[str]:
+    """Have JAX keep what it compiles for each number of rewards, until this process ends: later games are faster."""
+    import jax
+
+    folder = TemporaryDirectory()
+    jax.config.update("jax_compilation_cache_dir", folder.name)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    return folder

@@ -1,13 +1,15 @@
 """The default with one piece changed: what changes, and what is said of it."""
 
-import json
+import doctest
 
 import numpy as np
 import pytest
 from benchmarks import ablation
+from benchmarks.variants import LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
 
 from corrbandits import Gittins, HorizonUCL, Vague
 from corrbandits.arena.problems import FAMILIES
+from corrbandits.belief.vague.opening import in_order
 from tests.support import ROOT
 
 
@@ -19,7 +21,7 @@ def told_everything():
 
 @pytest.mark.parametrize(
     ("variant", "limit"),
-    [(ablation.OnMoments, Gittins), (ablation.WithoutDoubt, Gittins), (ablation.OnQuantiles, HorizonUCL)],
+    [(OnMoments, Gittins), (WithoutDoubt, Gittins), (OnQuantiles, HorizonUCL)],
 )
 @pytest.mark.parametrize("t", [4, 19, 40])
 def test_where_nothing_is_unknown_a_variant_is_the_rule_it_varies(variant, limit, t):
@@ -27,13 +29,40 @@ def test_where_nothing_is_unknown_a_variant_is_the_rule_it_varies(variant, limit
     np.testing.assert_allclose(variant(40).index(belief, t), limit(40).index(belief, t), rtol=1e-9)
 
 
-@pytest.mark.parametrize("variant", [ablation.OnMoments, ablation.WithoutDoubt, ablation.OnQuantiles])
+@pytest.mark.parametrize("variant", [OnMoments, WithoutDoubt, OnQuantiles, Wider, LookAhead])
 def test_in_the_opening_and_told_nothing_variants_choose(variant):
     prior = Vague(coordinates=range(6))
     assert np.isinf(variant(40).index(prior, 1)).all()
     later = prior.observe([0, 1, 2, 3, 5], [1.0, 4.0, 2.0, 3.0, 7.0])
-    assert np.isfinite(variant(40).index(later, 6)).all()
+    assert not np.isnan(variant(40).index(later, 6)).any()
     assert not np.allclose(variant(40).index(later, 6), Gittins(40).index(later, 6))
+
+
+def test_as_many_spread_out_arms_come_first_as_were_asked_for():
+    belief, rng = Vague(coordinates=range(50)), np.random.default_rng(1)
+    order, _ = in_order(belief.parts.places(), 50)
+    for t in range(1, 8):
+        arm = SpreadOut(40).choose(belief, t)
+        assert arm == order[t - 1]
+        belief = belief.observe(arm, rng.standard_normal())
+    np.testing.assert_array_equal(SpreadOut(40).index(belief, 8), Gittins(40).index(belief, 8))
+
+
+def test_looking_ahead_is_worth_what_playing_so_brings():
+    belief, m, rng = told_everything(), 9, np.random.default_rng(3)
+    drawn, noise = belief.draws(rng, 20_000), rng.standard_normal((m, 20_000))
+    found = LookAhead(40, among=2).index(belief, 41 - m)
+    assert np.isfinite(found).sum() == 2
+    for arm in np.flatnonzero(np.isfinite(found)):
+        row, variance = belief.covariance_with(int(arm)), belief.variance[arm]
+        brings = []
+        for k in (1, 2, 3, 4, 5, 6, 8):
+            average = drawn[arm] + noise[:k].mean(axis=0)
+            means = belief.mean[:, None] + np.outer(row, average - belief.mean[arm]) / (variance + 1 / k)
+            taken = np.take_along_axis(drawn, means.argmax(axis=0)[None], axis=0)[0]
+            brings.append(k * drawn[arm] + (m - k) * taken)
+        means, errors = np.mean(brings, axis=1), np.std(brings, axis=1) / np.sqrt(20_000)
+        assert abs(found[arm] - means.max()) < 4 * errors.max()
 
 
 def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys):
@@ -63,8 +92,12 @@ def test_ratios_are_of_the_same_problems_and_families_count_the_same():
     assert (row["worst"], row["family"]) == (pytest.approx(8.0), "trend")
 
 
+def test_examples():
+    assert doctest.testmod(ablation).failed == 0
+
+
 def test_the_page_shows_what_was_measured(tmp_path):
-    rows = json.loads((ROOT / "docs" / ablation.DATA).read_text(encoding="utf-8"))
+    rows = ablation.known_rows()
     ablation.write(rows, tmp_path)
     page = (ROOT / "docs" / ablation.PAGE).read_text(encoding="utf-8")
     assert (tmp_path / ablation.PAGE).read_text(encoding="utf-8") == page

@@ -75,7 +75,7 @@ def statements(
     >>> [(one.when, one.t) for one in said]
     [('10', 10), ('20', 20)]
     """
-    arms, rewards = _played(given, policy, max(*times, *looks))
+    arms, rewards = played(given, policy, max(*times, *looks))
     waiting, untold = True, given.told_nothing()
     for t in sorted({*times, *looks}):
         if t not in times and not waiting:
@@ -97,7 +97,8 @@ def statements(
             yield from (said._replace(when=when) for when in whens)
 
 
-def _played(given: Problem, policy: Policy, horizon: int) -> tuple[Integers, Array]:
+def played(given: Problem, policy: Policy, horizon: int) -> tuple[Integers, Array]:
+    """Return which arms a policy takes, told nothing, and their rewards."""
     runs = Runs(policy, given.told_nothing(), given.environment(), horizon, given.stream, 0, 1)
     into = runs.room()
     engine_for(runs).play(runs, into, lambda _: None)
@@ -120,12 +121,12 @@ def _statement(given: Problem, number: int, t: int, belief: Vague, loss: Array, 
         true_cost=true_cost / given.scale,
         covered=float(inside.mean()),
         best_covered=bool(inside[leader]),
-        score=math.log(given.scale) + float(_log_densities(belief, given.means, t - 1).mean()),
+        score=math.log(given.scale) + float(log_densities(belief, given.means, t - 1).mean()),
         informed_score=informed,
     )
 
 
-def _log_densities(belief: Vague, means: Array, freedom: int) -> Array:
+def log_densities(belief: Vague, means: Array, freedom: int) -> Array:
     """Return the log density of each arm's mean reward: told nothing, a mixture of Student t with n - 1 degrees."""
     scale = belief.part_scales
     z = (means - belief.part_locations) / scale

@@ -79,6 +79,14 @@ def test_the_page_shows_what_peers_lost():
     assert not {*data["seeds"].values()} & {*TUNING}
 
 
+def test_what_the_page_says_of_peers_follows_from_the_games_that_are_kept():
+    results = Results(ROOT / "benchmarks" / "games" / "40")
+    data, found = json.loads(PEERS.DATA.read_text(encoding="utf-8")), PEERS.kept(results.games(), results.seed)
+    assert data["seeds"]["40"] == results.seed
+    assert data["behind"]["40"] == found["behind"]["40"]
+    assert [row for row in data["rows"] if row[0] == 40] == found["rows"]
+
+
 def test_the_command_compares_peers_on_the_same_problems(tmp_path):
     results = Results(tmp_path / "games", seed=7)
     regrets = {"Gittins": (10.0, 20.0, 30.0), "better": (5.0, 10.1, 14.9), "worse": (21.0, 40.0, 59.0)}

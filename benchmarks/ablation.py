@@ -95,6 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     try:
         known = {game[:4] for game in read(file)}
+    except ValueError as error:
+        parser.error(str(error))
+    try:
         kept.added(file, Game._fields, [key for key in wanted if key not in known], played, options.jobs)
     except KeyboardInterrupt:
         tell(f"Stopped. What was played is in {options.results}; the same command goes on from there.")

@@ -1,6 +1,6 @@
 """What the parts of a belief told nothing are worth to what it says: how many are enough, and which kinds are needed.
 
-    python -m benchmarks.parts --results DIRECTORY [--problems 12] [--jobs 2] [--out docs]
+    python -m benchmarks.parts --results DIRECTORY [--problems 8] [--jobs 2] [--out docs]
 
 The default plays each problem, told nothing. After some rewards its belief, and beliefs of fewer, more and other parts
 that have seen the same, are compared with that of very many parts, and with the true mean rewards. Problems are added
@@ -65,7 +65,7 @@ class Row(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.parts", description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, metavar="DIRECTORY", required=True, help="where rows are kept")
-    parser.add_argument("--problems", type=int, default=12, help="of each family (12)")
+    parser.add_argument("--problems", type=int, default=8, help="of each family (8)")
     parser.add_argument("--families", nargs="+", default=list(SOME), choices=list(FAMILIES), metavar="FAMILY")
     parser.add_argument("--jobs", type=int, default=1, help="problems at the same time (1)")
     parser.add_argument("--out", type=Path, help="write data, picture and page, such as to docs")
@@ -75,6 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = [(family, number) for number in range(options.problems) for family in options.families]
     try:
         known = {(row.family, row.number) for row in read(file)}
+    except ValueError as error:
+        parser.error(str(error))
+    try:
         kept.added(file, Row._fields, [one for one in wanted if one not in known], rows_of, options.jobs, "believing")
     except KeyboardInterrupt:
         tell(f"Stopped. What was found is in {options.results}; the same command goes on from there.")

@@ -103,3 +103,10 @@ def test_the_page_shows_what_was_measured(tmp_path):
     assert (tmp_path / ablation.PAGE).read_text(encoding="utf-8") == page
     assert {row["variant"] for row in rows} == set(ablation.VARIANTS) - {ablation.DEFAULT}
     assert all(row["family"] in FAMILIES for row in rows)
+
+
+def test_a_file_of_other_columns_is_refused_in_words(tmp_path, capsys):
+    (tmp_path / ablation.FILE).write_text("other,columns\n1,2\n")
+    with pytest.raises(SystemExit):
+        ablation.main(["--results", str(tmp_path)])
+    assert "must have the columns" in capsys.readouterr().err

@@ -70,3 +70,10 @@ def test_the_page_and_the_picture_show_what_was_measured():
     assert [y[parts.NUMBERS.index(parts.USUAL)] for y in lines if len(y) == len(parts.NUMBERS)] == [
         at["apart"] for at in usual.values()
     ]
+
+
+def test_a_file_of_other_columns_is_refused_in_words(tmp_path, capsys):
+    (tmp_path / parts.FILE).write_text("other,columns\n1,2\n")
+    with pytest.raises(SystemExit):
+        parts.main(["--results", str(tmp_path)])
+    assert "must have the columns" in capsys.readouterr().err

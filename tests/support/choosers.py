@@ -15,7 +15,7 @@ def somebody(name, rounds=3, horizon=8, seed=0):
     rng = np.random.default_rng([seed, len(str(name))])
     law = 400 * cb.SquaredExponential(1.5)(PLACES)
     worlds = [
-        cb.GaussianBandit(rng.multivariate_normal(np.full(16, 50.0), law), 4.0, coordinates=PLACES)
+        cb.GaussianBandit(rng.multivariate_normal(np.full(16, 50.0), law, method="cholesky"), 4.0, coordinates=PLACES)
         for _ in range(rounds)
     ]
     return choices.simulate(MODEL, TRUTH, worlds, horizon=horizon, seed=seed, name=name)

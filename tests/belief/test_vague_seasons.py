@@ -107,6 +107,18 @@ def test_the_first_arm_is_the_one_that_did_best_and_then_there_are_variances():
     assert len({Gittins(20).choose(prior.assume([1, 2]), 1), 1, 2}) == 3
 
 
+def test_several_arms_at_once_are_those_that_did_best_in_earlier_seasons():
+    """As many as there are, by what a single season says: one reward of each arm, the same noise for all."""
+    past = [3.0, 9.0, 1.0, 8.0, 2.0]
+    prior, taken = Vague(coordinates=PLACES, history=[(range(5), past)], site=0.9, parts=8), []
+    for _ in past:
+        awaited = prior.assume(taken) if taken else prior
+        assert awaited.little_known(np.arange(5)).tolist() == [awaited.least_known(np.arange(5))]
+        taken.append(Gittins(20).choose(awaited, 1))
+    assert taken == np.argsort(np.negative(past)).tolist()
+    assert Gittins(20).choose(prior.assume(taken), 1) == 1  # then from the start
+
+
 def test_how_much_seasons_are_alike_is_learnt():
     rng = np.random.default_rng(5)
     arms, field = np.repeat(np.arange(25), 2), np.array([(x, y) for x in range(5) for y in range(5)])

@@ -59,7 +59,7 @@ def test_a_mistyped_reward_is_noticed_at_once_and_in_show(ok, answer):
     ok(*CREATE, "--prior-mean", "30", "--prior-sd", "5")
     ok("ask", "meadow")
     out = ok("tell", "meadow", "1", "304")
-    assert "WARNING: the rewards of p" in out
+    assert "WARNING: 304 at p" in out
     assert "from what all else says (30 ± 5.4)" in out
     assert "corrbandits study amend meadow 1 REWARD" in out
     assert len(answer("show", "meadow")["warnings"]) == 1

@@ -145,7 +145,10 @@ KINDS = GAUSSIAN_PRIORS | {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_surprises_are_those_that_the_posterior_says(journal, name, monkeypatch):
-    """The average of n rewards less its posterior mean has variance D - s^2, D = sigma^2 / n: another way there."""
+    """Less the posterior mean, an average of n rewards has variance sigma^2 / n - s^2, and one of them sigma^2 - s^2.
+
+    That is another way there.
+    """
     monkeypatch.setattr("corrbandits.study.report.surprises.SURPRISING", 0.01)
     monkeypatch.setattr("corrbandits.study.report.surprises.MOST_APART", 0)  # each by all the others
     prior, rng = KINDS[name], np.random.default_rng(5)
@@ -157,18 +160,21 @@ def test_surprises_are_those_that_the_posterior_says(journal, name, monkeypatch)
     for arm in np.flatnonzero(belief.counts).tolist():
         D, average = belief.noise_variance[arm] / belief.counts[arm], belief.sums[arm] / belief.counts[arm]
         left = D - belief.variance[arm]
-        if left > 1e-9 * D:
-            expected[arm] = (average - belief.mean[arm]) / np.sqrt(left)
+        zs = [(average - belief.mean[arm]) / np.sqrt(left)] if left > 1e-9 * D else []
+        rewards = [one.reward for one in ledger.trials if one.arm == arm]
+        if len(rewards) > 1:
+            zs += [(y - belief.mean[arm]) / np.sqrt(belief.noise_variance[arm] - belief.variance[arm]) for y in rewards]
+        expected[arm] = max(zs, key=abs, default=0.0)
     found = {one.arm: one for one in surprises(ledger)}
     large = {arm: z for arm, z in expected.items() if abs(z) > 0.01}
     assert {arm: one.z for arm, one in found.items()} == pytest.approx(large, rel=1e-8)
-    assert bool(found) == (name != "uninformative")
+    assert found
     zs = [abs(one.z) for one in surprises(ledger)]
     assert zs == sorted(zs, reverse=True)
-    for arm, one in found.items():
+    for one in found.values():
         assert one.average - one.expected == pytest.approx(one.z * one.deviation, rel=1e-12)
-        (alone,) = surprises(ledger, [arm])
-        assert alone.z == pytest.approx(one.z, rel=1e-10)
+        (alone,) = surprises(ledger, one.trial)
+        assert alone == one
 
 
 def test_what_is_expected_of_an_arm_is_the_prediction_without_its_rewards(journal):
@@ -187,6 +193,39 @@ def test_what_is_expected_of_an_arm_is_the_prediction_without_its_rewards(journa
     assert first.deviation == pytest.approx(deviation)
     assert first.z == pytest.approx((263 / 3 - without.mean[3]) / deviation)
     assert first.z > SURPRISING
+
+
+@pytest.mark.parametrize("name", ["independent", "uninformative", "correlated", "covariance", "refitting"])
+def test_a_mistyped_reward_among_others_of_its_arm_is_judged_by_these_too(journal, name):
+    """Leave that reward out, and predict it."""
+    prior = KINDS[name]
+    study = Study.create(journal, "meadow", prior=prior, policy=cb.UCL())
+    about = float(prior.mean[1])
+    others = [
+        (1, about + 0.1),
+        (0, about - 0.1),
+        (1, about - 0.2),
+        (1, about + 0.2),
+        (1, about - 0.3),
+        (2, about + 0.3),
+    ]
+    for arm, reward in others[:4]:
+        trial = study.observe(arm, reward)
+        assert study.snapshot().surprise(trial) is None
+    wrong = study.observe(1, 99.0)
+    first = study.surprises()[0]
+    assert study.snapshot().surprise(wrong) == first
+    for arm, reward in others[4:]:
+        study.observe(arm, reward)
+    first = study.surprises()[0]
+    assert (first.arm, first.trial, first.reward, first.average, first.rewards) == (1, wrong.number, 99.0, 99.0, 1)
+    if name != "refitting":
+        without = prior.observe(*zip(*others, strict=True))
+        assert first.expected == pytest.approx(without.mean[1])
+        assert first.deviation == pytest.approx(np.sqrt(without.variance[1] + without.noise_variance[1]))
+        assert first.z == pytest.approx((99.0 - first.expected) / first.deviation)
+    study.amend(wrong, others[0][1])
+    assert study.surprises() == []
 
 
 def test_where_the_covariance_is_singular_to_rounding_nothing_is_said_of_it(journal):

@@ -8,7 +8,9 @@ import pytest
 from scipy import stats
 
 import corrbandits as cb
+from corrbandits.belief.contradiction import FACTORS
 from corrbandits.study import Study
+from corrbandits.study.report.inference import log_times
 from corrbandits.study.report.overview import best_in_words
 from tests.support.studies import LINE, bits, events, related
 
@@ -124,6 +126,16 @@ def test_the_best_while_nothing_is_known_of_some_arm(begin):
     assert not found.enough(1e300)
 
 
+def test_of_arms_of_the_same_mean_the_one_known_best_is_named(begin):
+    """Told nothing, what was learnt of one arm is all that is expected of the others."""
+    study = begin(prior=cb.Vague(coordinates=LINE), policy=cb.Gittins(9), arms=None)
+    for reward in (31.0, 32.5, 33.0, 30.0):
+        study.observe(3, reward)
+    assert np.ptp(study.belief.mean) < 1e-9
+    assert study.best().arm == 3
+    assert study.overview().top[0].arm == 3
+
+
 def test_a_single_arm_is_the_best(begin):
     study = begin(prior=cb.Correlated(covariance=[[2.0]], noise_variance=1.0), policy=cb.UCL())
     assert study.ask().arm == 0
@@ -146,11 +158,23 @@ def test_noise_that_is_not_as_stated_is_noticed_both_ways(begin):
         squares = sum(((group - group.mean()) ** 2).sum() for group in groups) / 4.0
         assert found.chi_square == pytest.approx(squares)
         assert found.degrees == 54
-        p = 2 * min(stats.chi2.cdf(squares, 54), stats.chi2.sf(squares, 54))
-        assert found.p == pytest.approx(p)
+        times = np.mean([stats.chi2.pdf(squares / f**2, 54) / f**2 for f in FACTORS]) / stats.chi2.pdf(squares, 54)
+        assert found.p == pytest.approx(min(1 / times, 1.0))
         assert found.suspicious is suspicious
     study.retract(1)
     assert study.noise().degrees == 53
+
+
+def test_noise_as_stated_is_seldom_doubted_however_often_one_looks():
+    """Of 2,000 campaigns of 2,000 looks, where a fixed level of 1 in 1,000 doubts more than 1 in 40."""
+    squares = np.cumsum(np.square(np.random.default_rng(1).standard_normal((2_000, 2_000))), axis=1)
+    looks = np.unique(np.geomspace(1, 2_000, 120).astype(int))
+    doubted = [max(log_times(campaign[n - 1], n) for n in looks) >= math.log(100) for campaign in squares]
+    assert np.mean(doubted) <= 0.01 + 2 * math.sqrt(0.01 * 0.99 / 2_000)
+    always = 2 * np.minimum(stats.chi2.cdf(squares[:, looks - 1], looks), stats.chi2.sf(squares[:, looks - 1], looks))
+    assert np.mean(always.min(axis=1) < 1e-3) > 0.02
+    louder = [max(log_times(1.5 * campaign[n - 1], n) for n in looks) >= math.log(100) for campaign in squares[:200]]
+    assert np.mean(louder) > 0.99
 
 
 def test_noise_cannot_be_judged_without_a_repeated_arm_or_of_rewards_0_and_1(begin):

@@ -145,10 +145,25 @@ def test_a_mistyped_reward_is_pointed_out_by_what_is_learnt_without_it(begin):
     assert study.surprises() == []
     wrong = study.observe(5, 366.0)
     [found] = study.surprises()
-    rest = [arm for arm in range(12) if arm != 5]
-    without = cb.Vague(coordinates=[float(x) for x in range(12)]).observe(rest, rewards.round(1)[rest])
-    assert (found.arm, found.trial, found.reward) == (5, 13, 366.0)
+    without = cb.Vague(coordinates=[float(x) for x in range(12)]).observe(range(12), rewards.round(1))
+    assert (found.arm, found.trial, found.reward, found.rewards) == (5, 13, 366.0, 1)
     assert found.expected == pytest.approx(without.mean[5], rel=1e-9)
-    assert found.deviation**2 == pytest.approx(without.variance[5] + without.noise_variance[5] / 2, rel=1e-9)
+    assert found.deviation**2 == pytest.approx(without.variance[5] + without.noise_variance[5], rel=1e-9)
     assert study.snapshot().surprise(wrong) == found
     assert "Perhaps it was mistyped in trial 13" in study.show()
+
+
+def test_rewards_of_an_arm_that_are_all_mistyped_are_judged_by_the_other_arms(begin):
+    study = told_nothing(begin, arms={"x": [float(x) for x in range(12)]})
+    rewards = (30 + 4 * np.sin(np.arange(12) / 3) + np.random.default_rng(3).standard_normal(12)).round(1)
+    for arm in [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]:
+        study.observe(arm, float(rewards[arm]))
+    study.observe(5, 366.0)
+    study.observe(5, 364.0)
+    [found] = study.surprises()
+    rest = [arm for arm in range(12) if arm != 5]
+    without = cb.Vague(coordinates=[float(x) for x in range(12)]).observe(rest, rewards[rest])
+    assert (found.arm, found.average, found.rewards, found.reward) == (5, 365.0, 2, 366.0)
+    assert found.expected == pytest.approx(without.mean[5], rel=1e-9)
+    assert found.deviation**2 == pytest.approx(without.variance[5] + without.noise_variance[5] / 2, rel=1e-9)
+    assert "the rewards of 5 average 365" in study.show()

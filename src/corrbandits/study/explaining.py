@@ -63,7 +63,7 @@ class Explanation:
     """Whether there were no means and variances yet: then an arm is chosen for its place, far from what was tried."""
 
     history: bool = False
-    """Whether earlier seasons are known: then the first arm of the opening is the one that did best."""
+    """Whether earlier seasons are known: then arms are tried first that did best in these."""
 
     way: float | None = None
     """What it cost to go there, in rewards, where the rule weighs that; None where it does not."""
@@ -101,8 +101,8 @@ class Explanation:
 
     def _place(self) -> str:
         """Return for what an arm was chosen in the opening."""
-        if self.t == 1 and self.history:
-            return "the best of earlier seasons"
+        if self.history:
+            return "the best of earlier seasons" + (", of those not tried yet" if self.t > 1 else "")
         if self.way is not None:
             far = "far from what was tried, and of such arms " if self.t > 1 else ""
             return f"{far}the cheapest to reach, for {number(self.way, 4)}"

@@ -76,7 +76,7 @@ class Reading(ABC):
         return self.snapshot().noise()
 
     def surprises(self) -> Sequence[Surprise]:
-        """Return the arms whose rewards lie far from what all else says, worst first: perhaps one was mistyped."""
+        """Return the rewards that lie far from what all else says, worst first: perhaps one was mistyped."""
         return self.snapshot().surprises()
 
     def overview(self, top: int = 10) -> Overview:

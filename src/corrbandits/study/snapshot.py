@@ -152,17 +152,18 @@ class Snapshot:
         return stopping(self, loss)
 
     def surprises(self) -> list[Surprise]:
-        """Return the arms whose rewards lie far from what all else says, worst first: perhaps one was mistyped."""
+        """Return the rewards that lie far from what all else says, worst first: perhaps one was mistyped."""
         from corrbandits.study.report.surprises import surprises
 
         return surprises(self.ledger)
 
     def surprise(self, trial: Trial | int) -> Surprise | None:
-        """Return how the arm of a trial surprises, if it does and the trial's reward counts."""
+        """Return how the reward of a trial, or the arm's, surprises, if it does and the trial's reward counts."""
         from corrbandits.study.report.surprises import surprises
 
-        entry = self.ledger.entry(self.ledger.number_of(trial))
-        return next(iter(surprises(self.ledger, [entry.arm])), None) if entry.status == "told" else None
+        number = self.ledger.number_of(trial)
+        told = self.ledger.entry(number).status == "told"
+        return next(iter(surprises(self.ledger, number)), None) if told else None
 
     def overview(self, top: int = 10) -> Overview:
         """Return where the study stands, with so many of its best arms."""

@@ -203,12 +203,11 @@ class Answers(MixedBelief):
     def little_known(self, candidates: Integers) -> Integers:
         """Return those of these arms that are nearly as good to try as the least known one, in the opening.
 
-        They are at least half as far from what was tried as the farthest. After earlier seasons, the first is one arm.
+        They are at least half as far from what was tried as the farthest. After earlier seasons it is one arm.
         """
-        tried = self._tried()
-        if self.parts.past is not None and not tried.any():
+        if self.parts.past is not None:
             return np.array([self.least_known(candidates)])
-        return far_enough(None if self.parts.points is None else self.parts.places(), tried, candidates)
+        return far_enough(None if self.parts.points is None else self.parts.places(), self._tried(), candidates)
 
     def _tried(self) -> Integers:
         return self.counts + np.bincount(np.array(self.awaited, dtype=np.int64), minlength=self.arms)

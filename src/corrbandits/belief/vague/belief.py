@@ -41,7 +41,7 @@ class Vague(Answers):
     number, a pair or None, for each coordinate; lengths that are left out follow from the extents.
 
     `history` are rewards of earlier seasons at the same arms, [(arms, rewards), ...]. Each season has a mean of its
-    own, and how much they are alike otherwise is learnt. The first arm tried is then the one that did best.
+    own, and how much they are alike otherwise is learnt. The first arms tried are then those that did best.
 
     `fields` are measurements elsewhere, [(coordinates, rewards), ...], with a row per reward. Each field has a mean and
     a scale of its own: it lends what it says of kernel, length, site share and noise, and nothing of these arms.

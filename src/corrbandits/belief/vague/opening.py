@@ -49,10 +49,11 @@ def _without_scale(parts: Parts, level: Known | None, seen: Standard) -> bool:
 def first_look(parts: Parts, weights: Array, tried: Integers, candidates: Integers) -> int:
     """Return which candidate to try in the opening, `tried` counting that per arm.
 
-    It is the farthest from what was tried; before anything was, and after earlier seasons, the best of these.
+    It is the farthest from what was tried. After earlier seasons it is the one that did best there, each once.
     """
-    if parts.past is not None and not tried.any():
-        return first_of(parts.points, weights @ parts.past.expected, candidates)
+    if parts.past is not None:
+        least = candidates[tried[candidates] == tried[candidates].min()]
+        return first_of(parts.points, weights @ parts.past.expected, least)
     return farthest(None if parts.points is None else parts.places(), tried, candidates)
 
 

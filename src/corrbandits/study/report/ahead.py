@@ -7,32 +7,32 @@ what all rewards measured before made of its arm. Only the last ones are: to loo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from corrbandits._core.single_thread import one_thread
 from corrbandits.belief import Belief, GaussianBelief, History, Vague
 from corrbandits.study.ledger import Ledger
-from corrbandits.study.report.surprises import SURPRISING, Surprise, tail_of
+from corrbandits.study.report.left_out import tail_of
+from corrbandits.study.report.surprises import SURPRISING, Surprise
 
 MOST = 30
 """So many of the last rewards are judged."""
 
 
-def surprises_ahead(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surprise]:
+def surprises_ahead(ledger: Ledger, arm: int | None = None) -> list[Surprise]:
     """Return the last rewards that were more than `SURPRISING` deviations from what was expected, the worst first.
 
-    With `arms`, only rewards of these.
+    With an arm, only rewards of it.
     """
     steps, trials = [*ledger.history().steps()], ledger.measured_trials()
     begin = max(len(steps) - MOST, 0)
     found = []
     with one_thread():
         belief = ledger.prior.replay(History.of(steps[:begin], ledger.arms.count)) if begin else ledger.prior
-        for trial, (time, arm, reward) in zip(trials[begin:], steps[begin:], strict=True):
+        for trial, (time, taken, reward) in zip(trials[begin:], steps[begin:], strict=True):
             belief = belief.after(time)
-            if (arms is None or arm in arms) and (one := _judged(ledger, belief, trial, arm, reward)) is not None:
+            if arm in (None, taken) and (one := _judged(ledger, belief, trial, taken, reward)) is not None:
                 found.append(one)
-            belief = belief.observe(arm, reward)
+            belief = belief.observe(taken, reward)
     return sorted(found, key=lambda one: -abs(one.z))
 
 

@@ -13,6 +13,9 @@ from corrbandits._core.checks import Array
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief, GaussianBelief, Vague
+from corrbandits.belief.contradiction import CONTRADICTED, FACTORS
+from corrbandits.belief.vague.opening import first_of
+from corrbandits.policies.base import NEAR
 from corrbandits.study.arms import Arms
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.report.rivals import DRAWS, Judgement, judged
@@ -21,7 +24,7 @@ from corrbandits.study.settings import Goal
 if TYPE_CHECKING:
     from corrbandits.study.snapshot import Snapshot
 
-SUSPICIOUS = 1e-3
+SUSPICIOUS = 1 / CONTRADICTED
 
 
 @final
@@ -70,7 +73,7 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
         raise ValueError(f"there is no reward yet; {before}. Tell or observe a reward first.")
     if not known.any():
         raise ValueError("nothing is known of any arm yet, so none is the best. Tell or observe a reward first.")
-    leader = int(np.where(known, belief.mean, -np.inf).argmax())
+    leader = leader_of(belief)
     found = Judgement(math.nan, math.nan, math.inf, math.inf)
     if known.all():
         with one_thread():
@@ -90,6 +93,21 @@ def best(belief: Belief, arms: Arms, goal: Goal, seed: int) -> Best:
     )
 
 
+def leader_of(belief: Belief) -> int:
+    """Return the arm of largest mean among those of which something is known, of equal ones that known best.
+
+    The belief is turned round if the goal is the least.
+
+    >>> from corrbandits import Vague
+    >>> leader_of(Vague(coordinates=range(4)).observe([2, 2, 2, 2], [31.0, 33.0, 30.0, 32.5]))
+    2
+    """
+    known = np.isfinite(belief.variance)
+    mean = np.where(known, belief.mean, -np.inf)
+    near = mean >= mean.max() - NEAR * math.sqrt(belief.variance[known].max(initial=0.0))
+    return int(np.where(near, belief.variance, np.inf).argmin())
+
+
 def earlier_in_words(belief: Belief, arms: Arms) -> str | None:
     """Return what is known of earlier seasons while there is no reward of this one; None if nothing is.
 
@@ -97,7 +115,8 @@ def earlier_in_words(belief: Belief, arms: Arms) -> str | None:
     """
     if not isinstance(belief, Vague) or not belief.opening or belief.parts.past is None or belief.counts.any():
         return None
-    first, rewards = belief.least_known(np.arange(belief.arms)), belief.parts.past.rewards
+    past = belief.parts.past
+    first, rewards = first_of(belief.parts.points, belief.weights @ past.expected, np.arange(belief.arms)), past.rewards
     return f"earlier seasons are known ({counted(rewards, 'reward')}): {arms.name(first)} did best there"
 
 
@@ -139,8 +158,8 @@ def stopping(snapshot: Snapshot, loss: float | None) -> Stopping:
 class NoiseCheck:
     """Whether rewards of the same arm vary as the stated noise says (chi-square, both sides).
 
-    `ratio` is the variance seen over the variance stated; `suspicious` if the chance of one so far from 1 is below
-    one in a thousand.
+    `ratio` is the variance seen over the variance stated. If the noise is as stated, `p` is at least the chance that
+    this ratio is ever so far from 1, however often one looks; `suspicious` if that is below 1 in 100.
     """
 
     chi_square: float
@@ -177,10 +196,25 @@ def noise_check(ledger: Ledger) -> NoiseCheck | None:
     degrees = int((counts[counts > 0] - 1).sum())
     if not degrees:
         return None
-    from scipy.special import chdtr, chdtrc
-
     averages = np.divide(ledger.tally.sums, counts, out=np.zeros(counts.size), where=counts > 0)
     with np.errstate(over="ignore"):
         chi_square = float((((rewards - averages[arms]) / np.sqrt(noise[arms])) ** 2).sum())
-    p = 2 * min(float(chdtr(degrees, chi_square)), float(chdtrc(degrees, chi_square)), 0.5)
+    p = math.exp(-max(log_times(chi_square, degrees), 0.0))
     return NoiseCheck(chi_square, degrees, chi_square / degrees, p)
+
+
+def log_times(chi_square: float, degrees: int) -> float:
+    """Return the log of how much more likely a chi-square is if the noise is not as stated, but `FACTORS` times it.
+
+    These are equally likely. If the noise is as stated, this ratio is a martingale of expectation 1: each reward more
+    of an arm adds the square of a standard normal, whichever arm is taken. So the chance that it is ever as large as
+    some number is at most one over that number.
+
+    >>> log_times(100.0, 100) < 0 < log_times(200.0, 100)
+    True
+    """
+    f = np.array(FACTORS)
+    with np.errstate(over="ignore"):
+        each = -degrees * np.log(f) + chi_square / 2 * (1 - 1 / f**2)
+    most = float(each.max())
+    return most if math.isinf(most) else most + math.log(float(np.exp(each - most).mean()))

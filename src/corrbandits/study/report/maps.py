@@ -12,6 +12,7 @@ import numpy as np
 from corrbandits._core.checks import Array, Integers
 from corrbandits._shell.numbers import counted
 from corrbandits._shell.texts import cut
+from corrbandits.study.report.inference import leader_of
 from corrbandits.study.report.lattice import Lattice, across_and_up, lattice, shrink
 from corrbandits.study.report.nearest import Cells, cells
 from corrbandits.study.snapshot import Snapshot
@@ -83,9 +84,7 @@ def _view(now: Snapshot) -> _View:
     belief, arms = now.belief, now.arms
     known = np.isfinite(belief.variance)
     mean, deviation = np.where(known, belief.mean, np.nan), np.sqrt(np.where(known, belief.variance, np.nan))
-    sign = 1.0 if now.settings.goal == "max" else -1.0
-    some = known.any() and belief.counts.any()
-    best = int(np.where(known, sign * belief.mean, -np.inf).argmax()) if some else None
+    best = leader_of(now.deciding) if known.any() and belief.counts.any() else None
     waiting = np.unique([trial.arm for trial in now.open_trials]).astype(np.int64)
     return _View(arms, mean, deviation, belief.counts, best, waiting)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from corrbandits._shell import notebook
 from corrbandits._shell.numbers import counted, number
+from corrbandits.study.report.inference import leader_of
 from corrbandits.study.report.lattice import across_and_up, shrink
 
 if TYPE_CHECKING:
@@ -65,6 +66,5 @@ def _map(now: Snapshot) -> str:
     across, up = places
     if up is None:
         return notebook.strip(across, mean, deviation, f"the mean reward along {now.arms.axes[0]}, and two deviations")
-    sign = 1.0 if now.settings.goal == "max" else -1.0
-    leader = int(np.where(known, sign * belief.mean, -np.inf).argmax()) if belief.counts.any() else None
+    leader = leader_of(now.deciding) if belief.counts.any() else None
     return notebook.field(across * shrink(now.arms), up, mean, f"a map of the mean reward in {now.name}", leader)

@@ -85,10 +85,11 @@ def noise_in_words(check: NoiseCheck, noise_variance: Array, name: str) -> str:
     )
     cause = "a mistyped reward (see history; amend or retract it)" if more else "rewards told twice, or rounded"
     new = f"{factor * stated[0]:.2g}" if even else "..."
+    odds = number(1 / check.p, 1) if check.p > 1e-6 else "over a million"
     return (
         f"WARNING: rewards of the same arm vary {seen}, but {said} (chi-square {number(check.chi_square)} with "
-        f"{counted(check.degrees, 'degree')} of freedom, p = {number(check.p, 1)}), {effect}. Look for {cause}. "
-        "If they are all right, go on with a copy that has another noise: "
+        f"{counted(check.degrees, 'degree')} of freedom, by chance at most once in {odds}), {effect}. "
+        f"Look for {cause}. If they are all right, go on with a copy that has another noise: "
         f"corrbandits study copy {shlex.quote(name)} NEW --noise-sd {new}."
     )
 
@@ -190,10 +191,13 @@ def _between(interval: Interval) -> str:
 
 
 def surprise_in_words(found: Surprise) -> str:
-    """Return what is surprising in an arm's rewards."""
+    """Return what is surprising in an arm's rewards, or in one of them."""
+    what = f"{number(found.average, 6)} at {found.name} is"
+    if found.rewards > 1:
+        what = f"the rewards of {found.name} average {number(found.average, 6)},"
     return (
-        f"WARNING: the rewards of {found.name} average {number(found.average, 6)}, {number(abs(found.z), 2)} standard "
-        f"deviations from what all else says ({number(found.expected, 4)} ± {number(found.deviation, 2)})."
+        f"WARNING: {what} {number(abs(found.z), 2)} standard deviations from what all else says "
+        f"({number(found.expected, 4)} ± {number(found.deviation, 2)})."
     )
 
 

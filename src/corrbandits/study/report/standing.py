@@ -101,7 +101,10 @@ def _awaited(ledger: Ledger, now: float) -> tuple[Awaited, ...]:
 def _top(ledger: Ledger, belief: Belief, deciding: Belief, count: int) -> tuple[Standing, ...]:
     """Return the arms of best mean, those of which nothing is known last."""
     known = np.isfinite(belief.variance)
-    order = np.argsort(np.where(known, -deciding.mean, np.inf), kind="stable")[:count]
+    order = np.argsort(np.where(known, -deciding.mean, np.inf), kind="stable")
+    if known.any():
+        leader = inference.leader_of(deciding)
+        order = np.concatenate([[leader], order[order != leader]])
     found = limits(ledger, deciding)
     return tuple(
         Standing(
@@ -112,7 +115,7 @@ def _top(ledger: Ledger, belief: Belief, deciding: Belief, count: int) -> tuple[
             None if found is None or not known[arm] else float(found[arm]),
             int(belief.counts[arm]),
         )
-        for arm in order.tolist()
+        for arm in order[:count].tolist()
     )
 
 

@@ -1,34 +1,36 @@
-"""Arms whose rewards are not what everything else says of them: perhaps a reward was mistyped.
+"""Rewards that are not what everything else says of them: perhaps one was mistyped.
 
     name      shape     meaning
     A         (k,)      the arms that have rewards
     average   (k,)      their average rewards
     D         (k,)      the variance of each average, sigma_i^2 / n_i
     M         (k, k)    the covariance of the averages, S0_AA + diag(D)
+    left      (k,)      D less the posterior variance: D_i^2 (M^-1)_ii
+    y         ()        one of several rewards of an arm
 
 What all other arms and the prior expect of average i, without that average, is normal with variance 1 / (M^-1)_ii, and
-the average is (M^-1 (average - mu_0))_i / (M^-1)_ii above it: the formula of leaving one out. It needs the covariances
-of the arms with rewards only, and NumPy only, so that telling a reward need not load more. A prior that follows the
-data has no such covariances, and M may be singular to rounding; then the same numbers are computed from the posterior.
+the average is (M^-1 (average - mu_0))_i / (M^-1)_ii above it: the formula of leaving one out. It is so many deviations
+above as it lies above the posterior mean, over the root of left_i. A single reward of an arm is judged by the other
+rewards of that arm too: y lies (y - posterior mean) / sqrt(sigma_i^2 - D_i + left_i) deviations above what is expected
+without it. Of an arm the average or the lowest or highest reward is named, whichever stands out most.
 
-One mistyped reward makes its neighbours look wrong too. So the worst arm is taken out first, and the others are judged
-without it, as long as some surprise.
+This needs the covariances of the arms with rewards only, and NumPy only, so that telling a reward need not load more. A
+prior that follows the data has no such covariances, and M may be singular to rounding; then the same numbers are
+computed from the posterior.
 
-A `Vague` belief learns the noise, which a mistyped reward makes large. So it is conditioned afresh on all but one arm,
-and what it says of that arm's average is a mixture of Student t: an average surprises where its tail is as rare as
-`SURPRISING` deviations of a normal are. Only the arms that stand out most are judged.
+One mistyped reward makes others look wrong too. So the worst is taken out first, and the others are judged without it,
+as long as some surprise. Of a belief that learns the noise, `left_out` judges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from corrbandits._core.checks import Array, Integers
-from corrbandits._core.single_thread import one_thread
 from corrbandits._core.tally import Tally
 from corrbandits.belief import GaussianBelief, Vague
 from corrbandits.study.choosing import told_belief
@@ -38,10 +40,7 @@ SURPRISING = 5.0
 """So many deviations from what is expected surprise."""
 
 MOST_APART = 5
-"""So many arms are taken out one by one, each time that the rest are judged again; then what surprises is listed."""
-
-MOST_EXTREME = 3
-"""Of a `Vague` belief so many arms are judged that lie farthest from the median, and as many from what is believed."""
+"""So many arms or rewards are taken out one by one, each time that the rest are judged again."""
 
 LEAST_SHARE = 1e-9
 """Of an average's variance, what its own noise must have if anything but the arm itself is to say something of it."""
@@ -50,10 +49,11 @@ LEAST_SHARE = 1e-9
 @final
 @dataclass(frozen=True)
 class Surprise:
-    """An arm whose rewards are not what everything else says of it: perhaps one was mistyped.
+    """Rewards of an arm, or one of them, that are not what everything else says: perhaps one was mistyped.
 
-    `expected` and `deviation` are what the prior and all other arms make of its average, without those that surprise
-    more; `z` is how many deviations the average is from that. `trial` is the one whose `reward` is farthest from it.
+    `average` is that of `rewards` rewards: of all of the arm or, if this is 1, a single one. `expected` and `deviation`
+    are what the prior and all other rewards make of it, without those that surprise more; `z` is how many deviations it
+    is from that. `trial` is the one whose `reward` is farthest from what is expected.
     """
 
     arm: int
@@ -64,125 +64,128 @@ class Surprise:
     z: float
     trial: int
     reward: float
+    rewards: int = 1
 
 
-def surprises(ledger: Ledger, arms: Sequence[int] | None = None) -> list[Surprise]:
-    """Return the arms whose average reward is more than `SURPRISING` deviations from what all else says, worst first.
+class Told(NamedTuple):
+    """A reward that counts."""
 
-    With `arms`, only these are looked at, which takes less time. Of arms that are not jointly normal nothing is said.
-    Where mean rewards change, single rewards are judged instead: see `ahead`.
+    trial: int
+    arm: int
+    reward: float
+
+
+class Apart(NamedTuple):
+    """A reward, or the average of some, what is expected of it without it, and how many deviations it is from that."""
+
+    value: float
+    expected: float
+    deviation: float
+    z: float
+    rewards: int
+
+
+def surprises(ledger: Ledger, trial: int | None = None) -> list[Surprise]:
+    """Return what is more than `SURPRISING` deviations from what all else says, the worst first.
+
+    With a trial, only that and the average of its arm are looked at, which takes less time; if one of them surprises,
+    what is worst of this arm is returned. Of arms that are not jointly normal nothing is said. Where mean rewards
+    change, rewards are judged by those before them: see `ahead`.
     """
     kind = ledger.recipe.kind
-    A = np.flatnonzero(ledger.tally.counts)
     if ledger.recipe.changes:
         from corrbandits.study.report.ahead import surprises_ahead
 
-        return surprises_ahead(ledger, arms)
+        return surprises_ahead(ledger, None if trial is None else ledger.entry(trial).arm)
     if issubclass(kind, Vague):
-        return _of_vague(ledger, A, arms)
-    if not (A.size and issubclass(kind, GaussianBelief) and kind.jointly_gaussian):
+        from corrbandits.study.report.left_out import surprises_left_out
+
+        return surprises_left_out(ledger, trial)
+    if not (issubclass(kind, GaussianBelief) and kind.jointly_gaussian) or not ledger.tally.counts.any():
         return []
-    if arms is not None:
-        some = np.flatnonzero(np.isin(A, list(arms)))
-        return [one for one in surprises(ledger) if one.arm in arms] if _judged(ledger, A, some)[0] else []
-    found, by_prior = _judged(ledger, A, np.arange(A.size))
+    if trial is not None:
+        one = Told(trial, ledger.entry(trial).arm, ledger.entry(trial).reward)
+        some = _judged(ledger, ledger.tally, [one])[0]
+        return [found for found in surprises(ledger) if found.arm == one.arm] if some else []
+    rewards, tally = told(ledger), ledger.tally
+    found, by_prior = _judged(ledger, tally, rewards)
     apart: list[Surprise] = []
-    while found and by_prior and A.size > 1 and len(apart) < MOST_APART:
+    while found and by_prior and len(apart) < MOST_APART:
+        rest = without(rewards, found[:1])
+        if not rest:
+            break
         apart.append(found[0])
-        A = A[found[0].arm != A]
-        found, by_prior = _judged(ledger, A, np.arange(A.size))
+        rewards, tally = rest, tally_of(rest, ledger)
+        found, by_prior = _judged(ledger, tally, rewards)
     return apart + found
 
 
-def _judged(ledger: Ledger, A: Integers, asked: Integers) -> tuple[list[Surprise], bool]:
-    """Return those of some arms that surprise, worst first, by the rewards of A; and whether by these alone."""
-    counts = ledger.tally.counts[A]
-    average = ledger.tally.sums[A] / counts
-    D = _per_arm(ledger.recipe.arguments["noise_variance"], A) / counts
+def told(ledger: Ledger) -> list[Told]:
+    """Return the rewards that count."""
+    return [Told(n, one.arm, one.reward) for n, one in enumerate(ledger.trials, 1) if one.status == "told"]
+
+
+def by_arm(rewards: Iterable[Told]) -> dict[int, list[Told]]:
+    """Return the rewards of each arm that has some."""
+    found: dict[int, list[Told]] = {}
+    for one in rewards:
+        found.setdefault(one.arm, []).append(one)
+    return found
+
+
+def without(rewards: Iterable[Told], found: Iterable[Surprise]) -> list[Told]:
+    """Return the rewards without those that surprise."""
+    alone = {one.trial for one in found if one.rewards == 1}
+    arms = {one.arm for one in found if one.rewards > 1}
+    return [one for one in rewards if one.trial not in alone and one.arm not in arms]
+
+
+def tally_of(rewards: Iterable[Told], ledger: Ledger) -> Tally:
+    """Return what some rewards add up to."""
+    return Tally.empty(ledger.arms.count).plus((one.arm, 1, one.reward) for one in rewards)
+
+
+def _judged(ledger: Ledger, tally: Tally, rewards: Iterable[Told]) -> tuple[list[Surprise], bool]:
+    """Return how some rewards and their arms surprise, worst first, by a tally; and whether by this tally alone."""
+    rewards_of = by_arm(rewards)
+    A = np.flatnonzero(tally.counts)
+    counts = tally.counts[A]
+    average, noise = tally.sums[A] / counts, _per_arm(ledger.recipe.arguments["noise_variance"], A)
+    D, asked = noise / counts, np.searchsorted(A, sorted(rewards_of))
     kind = ledger.recipe.kind
     fixed = issubclass(kind, GaussianBelief) and kind.fixed_prior
     judgement = _by_prior(ledger, A, D, average, asked) if fixed else None
-    share, z = judgement or _by_belief(ledger, A, D, average, asked)
-    told = share > LEAST_SHARE
-    asked, share, z = asked[told], share[told], z[told]
+    shares, zs = judgement or _by_belief(ledger, A, D, average, asked)
+    found = []
+    for k, share, z in zip(asked.tolist(), shares.tolist(), zs.tolist(), strict=True):
+        arm = int(A[k])
+        apart = _worst(rewards_of[arm], int(counts[k]), float(average[k]), float(noise[k]), share, z)
+        if apart is not None and abs(apart.z) > SURPRISING:
+            found.append(surprise(ledger, arm, apart, rewards_of[arm]))
+    return sorted(found, key=lambda one: -abs(one.z)), judgement is not None
+
+
+def _worst(rewards: Sequence[Told], n: int, average: float, noise: float, share: float, z: float) -> Apart | None:
+    """Return what stands out most, the average of an arm's n rewards or one of them."""
+    D, each = noise / n, []
     with np.errstate(over="ignore"):
-        deviation = np.sqrt(D[asked] / share)
-        expected = average[asked] - z * deviation
-    worst = [k for k in np.argsort(-np.abs(z), kind="stable").tolist() if abs(z[k]) > SURPRISING]
-    made = []
-    for k in worst:
-        arm, average_k, expected_k = int(A[asked[k]]), float(average[asked[k]]), float(expected[k])
-        spread = float(deviation[k]), float(z[k])
-        far = _farthest(ledger, arm, expected_k)
-        made.append(Surprise(arm, ledger.arms.name(arm), average_k, expected_k, *spread, *far))
-    return made, judgement is not None
+        if share > LEAST_SHARE:
+            deviation = np.sqrt(D / share)
+            each.append(Apart(average, average - z * deviation, deviation, z, n))
+        if n > 1:
+            root = np.sqrt(noise - D + D * share)
+            for y in (max(one.reward for one in rewards), min(one.reward for one in rewards)):
+                far = (y - average + z * np.sqrt(D * share)) / root
+                each.append(Apart(y, y - far * noise / root, noise / root, far, 1))
+    return max(each, key=lambda one: abs(one.z), default=None)
 
 
-def _of_vague(ledger: Ledger, A: Integers, arms: Sequence[int] | None) -> list[Surprise]:
-    """Return the same of a belief that learns: each arm is judged by the belief without it."""
-    if arms is not None:
-        first = [one for arm in arms if (one := _left_out(ledger, A, arm)) is not None]
-        return [one for one in _of_vague(ledger, A, None) if one.arm in arms] or first if first else []
-    apart: list[Surprise] = []
-    while A.size > 1 and len(apart) < MOST_APART:
-        found = [one for arm in _extreme(ledger, A) if (one := _left_out(ledger, A, arm)) is not None]
-        if not found:
-            break
-        apart.append(max(found, key=lambda one: abs(one.z)))
-        A = A[apart[-1].arm != A]
-    return apart
-
-
-def _extreme(ledger: Ledger, A: Integers) -> list[int]:
-    """Return the arms of A whose averages stand out most."""
-    average = ledger.tally.sums[A] / ledger.tally.counts[A]
-    apart = [np.abs(average - np.median(average)), np.abs(average - _of_arms(ledger, A).mean[A])]
-    places = np.concatenate([np.argsort(-one, kind="stable")[:MOST_EXTREME] for one in apart])
-    return [int(arm) for arm in np.unique(A[places])]
-
-
-def _of_arms(ledger: Ledger, A: Integers) -> Vague:
-    """Return what the rewards of some arms alone make of the prior."""
-    some = set(A.tolist())
-    told = [one for one in ledger.trials if one.status == "told" and one.arm in some]
-    tally = Tally.empty(ledger.arms.count).plus((one.arm, 1, one.reward) for one in told)
-    with one_thread():
-        belief = ledger.prior.replay(ledger.history(tally))
-    assert isinstance(belief, Vague)
-    return belief
-
-
-def tail_of(belief: Vague, arm: int, average: float, number: int = 1) -> float:
-    """Return the probability of an average of so many rewards as far out: a mixture of Student t."""
-    from scipy.special import ndtr, stdtr
-
-    scale = belief.part_scales[:, arm] * np.sqrt(1 + belief.part_noise[:, arm] / number)
-    t, free = -np.abs(average - belief.part_locations[:, arm]) / scale, belief.part_freedom
-    return float(belief.weights @ (ndtr(t) if np.isinf(free) else stdtr(free, t)))
-
-
-def _left_out(ledger: Ledger, A: Integers, arm: int) -> Surprise | None:
-    """Return how an arm surprises the belief that the other arms of A make, if it does."""
-    belief = _of_arms(ledger, A[arm != A])
-    if belief.opening:
-        return None
-    from scipy.special import ndtr
-
-    number = int(ledger.tally.counts[arm])
-    average = float(ledger.tally.sums[arm]) / number
-    if not tail_of(belief, arm, average, number) < ndtr(-SURPRISING):
-        return None
-    expected = float(belief.mean[arm])
-    deviation = float(np.sqrt(belief.variance[arm] + belief.noise_variance[arm] / number))
-    far = _farthest(ledger, arm, expected)
-    z = (average - expected) / deviation
-    return Surprise(arm, ledger.arms.name(arm), average, expected, deviation, z, *far)
-
-
-def _farthest(ledger: Ledger, arm: int, expected: float) -> tuple[int, float]:
-    """Return the trial of an arm, and its reward, that is farthest from what is expected."""
-    told = [(n, one.reward) for n, one in enumerate(ledger.trials, 1) if one.arm == arm and one.status == "told"]
-    return max(told, key=lambda trial: abs(trial[1] - expected))
+def surprise(ledger: Ledger, arm: int, apart: Apart, rewards: Sequence[Told]) -> Surprise:
+    """Return how rewards of an arm surprise, with the one of these that is farthest from what is expected."""
+    value, expected, deviation, z, n = apart
+    far = max((one for one in rewards if n > 1 or one.reward == value), key=lambda one: abs(one.reward - expected))
+    name = ledger.arms.name(arm)
+    return Surprise(arm, name, float(value), float(expected), float(deviation), float(z), far.trial, far.reward, n)
 
 
 def _by_prior(ledger: Ledger, A: Integers, D: Array, average: Array, asked: Integers) -> tuple[Array, Array] | None:

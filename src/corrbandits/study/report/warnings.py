@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from corrbandits._core.tally import Tally
 from corrbandits.belief.contradiction import Contradiction, contradictions
 from corrbandits.study.ledger import Ledger
 from corrbandits.study.measured import AHEAD
@@ -18,7 +17,7 @@ from corrbandits.study.report.sentences import (
     noise_in_words,
     surprise_in_words,
 )
-from corrbandits.study.report.surprises import surprises
+from corrbandits.study.report.surprises import surprises, tally_of, told, without
 
 MOST_SURPRISES = 3
 
@@ -37,16 +36,14 @@ def remarks(ledger: Ledger, name: str) -> tuple[str, ...]:
 def contradicted(ledger: Ledger) -> list[Contradiction]:
     """Return what the rewards contradict of what was stated, the worst first.
 
-    A few arms that surprise may have mistyped rewards, which say nothing of what was stated: they are left out. Where
-    mean rewards change nothing is said: averages over time contradict what is true at each time.
+    A few rewards that surprise may be mistyped, and say nothing of what was stated then: they are left out. Where mean
+    rewards change nothing is said: averages over time contradict what is true at each time.
     """
     if ledger.recipe.changes:
         return []
-    apart, seen = {one.arm for one in surprises(ledger)}, int(np.count_nonzero(ledger.tally.counts))
-    tally = ledger.tally
-    if 0 < len(apart) < seen / 2:
-        told = [one for one in ledger.trials if one.status == "told" and one.arm not in apart]
-        tally = Tally.empty(ledger.arms.count).plus((one.arm, 1, one.reward) for one in told)
+    apart, seen = surprises(ledger), int(np.count_nonzero(ledger.tally.counts))
+    few = 0 < len({one.arm for one in apart}) < seen / 2
+    tally = tally_of(without(told(ledger), apart), ledger) if few else ledger.tally
     return contradictions(ledger.prior, tally)
 
 

@@ -207,7 +207,7 @@ def _beginning(prior: Belief, policy: Policy) -> list[str]:
     """Return a remark if the policy tries arms before it prefers good ones."""
     if isinstance(prior, Vague):
         if prior.opening and prior.parts.past is not None and prior.still_needed == 1:
-            return ["The first trial is of the arm that did best in earlier seasons."]
+            return ["The first trials are of the arms that did best in earlier seasons."]
         return [
             "The first trials are of arms far from each other, until there is a scale to compare with."
         ] * prior.opening

@@ -21,10 +21,10 @@ NEAR = 2
 def sentence(found: Explanation, snapshot: Snapshot) -> str:
     """Return in one sentence why an arm was chosen, from what was known then."""
     if found.opening:
+        if found.history:
+            return "It did best in earlier seasons" + (", of what is not measured yet." if found.t > 1 else ".")
         if found.t > 1:
             return "To see a part that nobody has measured yet: it lies far from what was tried."
-        if found.history:
-            return "It did best in earlier seasons."
         near = found.way is not None
         return f"To begin with: it {'costs least to reach' if near else 'lies in the middle of all sites'}."
     return f"{_promise(found, snapshot)}{'; what the way there costs is weighed' if found.way else ''}."

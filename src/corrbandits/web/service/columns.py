@@ -18,6 +18,7 @@ from corrbandits.belief import Belief, Correlated, GaussianBelief, Vague
 from corrbandits.policies import KnowledgeGradient
 from corrbandits.study.choosing import deciding_belief, moment
 from corrbandits.study.ledger import Ledger
+from corrbandits.study.report.inference import leader_of
 from corrbandits.study.report.standing import limits as limits_of
 
 DRAWS = 1024
@@ -50,7 +51,7 @@ def standing(deciding: Belief, seed: int) -> Standing | None:
     """Return how arms stand, by a belief turned round if the goal is the least; None while none can be compared."""
     if not np.isfinite(deciding.variance).all() or (isinstance(deciding, Vague) and deciding.opening):
         return None
-    leader = int(deciding.mean.argmax())
+    leader = leader_of(deciding)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
     with one_thread():
         arms, draws = _drawn(deciding, leader, rng)

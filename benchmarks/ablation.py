@@ -103,6 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"Stopped. What was played is in {options.results}; the same command goes on from there.")
         return 130
     rows = compared(read(file))
+    if options.out and not rows:
+        parser.error(f"--results must have games of the default and of others, got none in {options.results}.")
     print(table(rows))
     if options.out:
         write(joined(known_rows(), rows) if options.keep else rows, options.out)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
-import multiprocessing
 import os
-import signal
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -20,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import kept
 from benchmarks.opponents import PEERS
 from benchmarks.opponents.player import FIRST
 from benchmarks.threads import ONE_THREAD
@@ -129,11 +128,8 @@ def played(results: Results, keys: Sequence[Key], jobs: int, fields: Path | None
     os.environ.update(ONE_THREAD)
     failures = []
     work = [(key, results.seed, fields) for key in keys]
-    with (
-        multiprocessing.get_context("spawn").Pool(min(jobs, max(len(work), 1)), _quiet) as pool,
-        bar(len(work), label="playing") as show,
-    ):
-        for done, game in enumerate(pool.imap_unordered(game_of, work), start=1):
+    with bar(len(work), label="playing") as show:
+        for done, game in enumerate(kept.results(game_of, work, jobs, _quiet), start=1):
             if isinstance(game, str):
                 failures.append(game)
             else:
@@ -143,8 +139,7 @@ def played(results: Results, keys: Sequence[Key], jobs: int, fields: Path | None
 
 
 def _quiet() -> None:
-    """Leave Ctrl-C to the process that started this one, and libraries' warnings to those who develop with them."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave libraries' warnings to those who develop with them."""
     warnings.simplefilter("ignore")
 
 

@@ -8,13 +8,19 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 from benchmarks.threads import ONE_THREAD
 from corrbandits._shell.appended import append, whole_lines
 from corrbandits._shell.progress import bar
+
+ENDED = (
+    "A process was ended by something else, as happens where memory is short. What was made is kept: the same command "
+    "goes on from there, perhaps with fewer --jobs."
+)
 
 
 def added(
@@ -27,15 +33,29 @@ def added(
 ) -> None:
     """Append to a file the rows that are made of each piece of work, those of a piece at once."""
     os.environ.update(ONE_THREAD)
-    with ExitStack() as stack:
-        show = stack.enter_context(bar(len(work), label=label))
-        each: Iterable[Iterable[Iterable[object]]] = map(made, work)
-        if jobs > 1:
-            pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(jobs, _quiet))
-            each = pool.imap_unordered(made, work)
+    each = map(made, work) if jobs == 1 else results(made, work, jobs)
+    with bar(len(work), label=label) as show:
         for done, rows in enumerate(each, start=1):
             append(place, _lines(rows), _lines([header]))
             show(done)
+
+
+def results(made: Callable[[Any], Any], work: Sequence[Any], jobs: int, begin: Callable[[], None] | None = None) -> Any:
+    """Yield what is made of each piece of work by so many processes, each as soon as it is there.
+
+    They end with whoever waits for them. `begin` is called first in each.
+    """
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (begin,)) as pool:
+        try:
+            for future in as_completed([pool.submit(made, one) for one in work]):
+                yield future.result()
+        except BaseException as error:
+            for child in multiprocessing.active_children():
+                child.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(error, BrokenProcessPool):
+                raise SystemExit(ENDED) from error
+            raise
 
 
 def read(place: Path, header: Sequence[str]) -> list[list[str]]:
@@ -46,9 +66,11 @@ def read(place: Path, header: Sequence[str]) -> list[list[str]]:
     return rows
 
 
-def _quiet() -> None:
+def _begin(begin: Callable[[], None] | None) -> None:
     """Leave Ctrl-C to the process that started this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if begin is not None:
+        begin()
 
 
 def _lines(rows: Iterable[Iterable[object]]) -> str:

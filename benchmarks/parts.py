@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     file = options.results / FILE
     wanted = [(family, number) for number in range(options.problems) for family in options.families]
     try:
-        known = {(row.family, row.number) for row in read(file)}
+        known = whole(read(file))
     except ValueError as error:
         parser.error(str(error))
     try:
@@ -82,7 +83,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         tell(f"Stopped. What was found is in {options.results}; the same command goes on from there.")
         return 130
-    data = summary(read(file))
+    rows = read(file)
+    done = whole(rows)
+    if not done:
+        parser.error(f"--results must have problems to show, got none in {options.results}. Say --problems 8.")
+    data = summary(row for row in rows if (row.family, row.number) in done)
     print(table(data))
     if options.out:
         write(data, options.out)
@@ -90,11 +95,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def read(file: Path) -> list[Row]:
-    """Return the rows of a file."""
-    return [
-        Row(belief, family, int(number), int(t), float(gain), float(apart), float(covered))
-        for belief, family, number, t, gain, apart, covered in kept.read(file, Row._fields)
-    ]
+    """Return the rows of a file, the first of those that were made twice."""
+    found: dict[tuple[str, str, int, int], Row] = {}
+    for belief, family, number, t, gain, apart, covered in kept.read(file, Row._fields):
+        row = Row(belief, family, int(number), int(t), float(gain), float(apart), float(covered))
+        found.setdefault(row[:4], row)
+    return [*found.values()]
+
+
+def whole(rows: Iterable[Row]) -> set[tuple[str, int]]:
+    """Return the problems of which every belief is there at every time."""
+    number = Counter((row.family, row.number) for row in rows)
+    return {key for key, there in number.items() if there == (len(BELIEFS) + 1) * len(TIMES)}
 
 
 def rows_of(work: tuple[str, int], many: int = MANY, times: Sequence[int] = TIMES) -> list[Row]:

@@ -114,6 +114,8 @@ def main(arguments=None):
     parser.add_argument("--docs", type=Path, default=HERE, help="the folder of the page")
     parser.add_argument("--keep", action="store_true", help="keep what is there of games of other lengths")
     options = parser.parse_args(arguments)
+    if not (options.folder / "games.csv").exists():
+        parser.error(f"{options.folder} must have games that `python -m benchmarks.arena --results` wrote, got none.")
     results, file = Results(options.folder), options.docs / DATA.name
     data = kept(list(results.games()), results.seed)
     if options.keep:

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 from matplotlib.image import imread
 
 from corrbandits import plots
@@ -85,6 +86,13 @@ def test_what_the_page_says_of_peers_follows_from_the_games_that_are_kept():
     assert data["seeds"]["40"] == results.seed
     assert data["behind"]["40"] == found["behind"]["40"]
     assert [row for row in data["rows"] if row[0] == 40] == found["rows"]
+
+
+def test_a_folder_that_is_not_there_is_neither_made_nor_shown(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        PEERS.main([str(tmp_path / "typo"), "--docs", str(tmp_path)])
+    assert "must have games that" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
 
 
 def test_the_command_compares_peers_on_the_same_problems(tmp_path):

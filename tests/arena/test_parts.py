@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import parts
+from benchmarks import ablation, kept, parts
 
 from corrbandits import Vague
 from corrbandits.arena.calibration import log_densities, played
@@ -34,20 +34,38 @@ def test_the_score_is_the_log_density_of_the_truth_by_differences_of_chances():
     )
 
 
-def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(
-        parts, "rows_of", lambda work: [parts.Row(name, *work, 10, -0.1, 0.2, 0.9) for name in ("6", "48")]
-    )
+EVERY = [(name, t) for t in parts.TIMES for name in (*parts.BELIEFS, f"{parts.MANY:,}")]
+
+
+@pytest.mark.parametrize("left", ["6,chain,2,10,0.1", "6,chain,2,10,0.1,0.2,0.9\n"])
+def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch, left):
+    """Whoever wrote the last line, or the first rows of a problem alone, was killed."""
+    monkeypatch.setattr(parts, "rows_of", lambda work: [parts.Row(name, *work, t, -0.1, 0.2, 0.9) for name, t in EVERY])
     options = ["--results", str(tmp_path), "--families", "chain"]
     assert parts.main([*options, "--problems", "2"]) == 0
     first = (tmp_path / parts.FILE).read_text()
-    (tmp_path / parts.FILE).write_text(first + "6,chain,2,10,0.1")  # whoever wrote this was killed
+    (tmp_path / parts.FILE).write_text(first + left)
+    assert parts.whole(parts.read(tmp_path / parts.FILE)) == {("chain", 0), ("chain", 1)}
     assert parts.main([*options, "--problems", "3"]) == 0
     assert (tmp_path / parts.FILE).read_text().startswith(first)
-    assert [(row.belief, row.number) for row in parts.read(tmp_path / parts.FILE)] == [
-        (name, number) for number in range(3) for name in ("6", "48")
-    ]
+    assert sorted(row[:4] for row in parts.read(tmp_path / parts.FILE)) == sorted(
+        (name, "chain", number, t) for number in range(3) for name, t in EVERY
+    )
     assert "| 48, the default |" in capsys.readouterr().out
+
+
+def test_rows_that_two_commands_made_at_once_count_once(tmp_path):
+    rows = [parts.Row("6", "chain", 0, 10, gain, 0.5, 0.8) for gain in (-1.0, -1.0)]
+    kept.added(tmp_path / parts.FILE, parts.Row._fields, rows, lambda row: [row], 1)
+    assert parts.read(tmp_path / parts.FILE) == rows[:1]
+
+
+@pytest.mark.parametrize("module", [parts, ablation])
+def test_a_folder_of_nothing_makes_no_page(module, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        module.main(["--results", str(tmp_path / "typo"), "--problems", "0", "--out", str(tmp_path)])
+    assert "got none in" in capsys.readouterr().err
+    assert not [*tmp_path.glob("*.json")]
 
 
 def test_families_count_the_same():

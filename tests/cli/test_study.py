@@ -162,12 +162,19 @@ def test_nothing_is_enough_while_rewards_contradict_what_was_stated(ok, shell, a
     assert "told deviation 1, noise 0.5; the rest is learnt" in told
     mended = answer("best", "mended", "--stop-loss", "5")
     assert (mended["enough"], mended["warnings"]) == (True, [])
+    told = ok("copy", "--prior-mean", "20..45", "meadow", "wide")
+    assert "told mean 20 to 45, deviation 1, noise 0.5; the rest is learnt" in told
+    assert "told mean 20 to 45, deviation 1, noise 2; the rest is learnt" in ok(
+        "copy", "--noise-sd", "2", "wide", "loud"
+    )
 
 
 def test_what_cannot_be_learnt_is_refused(ok, refused):
     ok("create", "meadow", "--arms", "sites.csv", *KNOWN)
     message = refused("copy", "--learn", "colour", "meadow", "other")
     assert "--learn must be one of mean, sd, length, noise, got 'colour'" in message
+    message = refused("copy", "--learn", "noise", "--noise-sd", "4", "meadow", "other")
+    assert "--learn must be of what is not said besides, got noise" in message
     ok("create", "ones", "--arms", "sites.csv", "--rewards", "bernoulli")
     assert "--learn is for a prior of one mean" in refused("copy", "--learn", "mean", "ones", "other")
 

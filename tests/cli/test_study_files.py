@@ -250,6 +250,8 @@ def test_rewards_of_0_and_1_from_the_shell(ok, answer, refused, tmp_path):
     [
         (("--rewards", "bernoulli", "--noise-sd", "2"), "--noise-sd must go with rewards with Gaussian noise"),
         (("--rewards", "bernoulli", "--kernel", "exponential", "--length", "3"), "--kernel must go with rewards with"),
+        (("--rewards", "bernoulli", "--length", "5..9"), "--length must go with rewards with Gaussian noise"),
+        (("--rewards", "bernoulli", "--per-axis"), "--per-axis must go with rewards with Gaussian noise"),
         (("--rewards", "bernoulli", "--successes", "0"), "--successes must be above 0, got 0"),
         (("--noise-sd", "1", "--failures", "2"), "--failures must go with rewards 0 and 1"),
     ],

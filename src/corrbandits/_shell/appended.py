@@ -28,15 +28,20 @@ def whole_lines(path: Path) -> str:
 def append(path: Path, lines: str, header: str = "") -> None:
     """Append lines, after a header if they are the first; they are durable from the moment this returns.
 
-    What a writer that was killed has left of a line is removed.
+    What a writer that was killed has left of a line is removed. Where not all lines can be written, none is kept.
     """
-    with path.open("a+b") as file:
+    with path.open("a+b", buffering=0) as file:
         _wait_for_turn(file)
         size = _size_of_whole_lines(file)
         file.truncate(size)
-        file.write((lines if size else header + lines).encode())
-        file.flush()
-        os.fsync(file.fileno())
+        left = (lines if size else header + lines).encode()
+        try:
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
+        except BaseException:
+            file.truncate(size)
+            raise
 
 
 def _wait_for_turn(file: IO[bytes]) -> None:

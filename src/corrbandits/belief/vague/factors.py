@@ -118,6 +118,7 @@ class Factors:
         if self.roots:
             V = solved_by(self.roots[part], next(of_seen(self.parts, self.kept[[part]], self.seen, every)))
             left -= V.T @ V
+        np.fill_diagonal(left, np.maximum(left.diagonal(), 0.0))  # where next to nothing is left, rounding may be more
         return left
 
     def after(self, row: Array, arm: int, noise: Array, z: Array) -> tuple[Factors, Step]:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corrbandits.cli.study.options import Db, Drift, Json, MoveCost, MoveCostPer, Name, Parameters, Replace
+from corrbandits.cli.study.options import RANGE, Db, Drift, Json, MoveCost, MoveCostPer, Name, Parameters, Replace
 from corrbandits.cli.study.parsing import (
     database,
     days,
     harmless,
     moves_said,
     naming_options,
-    number,
-    number_or_none,
+    number_or_range,
     opened,
     refuse_place,
 )
@@ -60,12 +59,12 @@ def copy(
     name: Name,
     new: Annotated[str, typer.Argument(help="What the copy is called.", metavar="NEW")],
     to: Annotated[str | None, typer.Option(help="Another database.", metavar="URL")] = None,
-    noise_sd: Annotated[str | None, typer.Option(help="Another noise than was stated.", metavar="NUMBER")] = None,
+    noise_sd: Annotated[str | None, typer.Option(help="Another noise than was stated.", metavar=RANGE)] = None,
     length: Annotated[
-        list[str] | None, typer.Option(help="Another length of the kernel; once, or per axis.", metavar="NUMBER")
+        list[str] | None, typer.Option(help="Another length of the kernel; once, or per axis.", metavar=RANGE)
     ] = None,
-    prior_mean: Annotated[str | None, typer.Option(help="Another prior mean, of all arms.", metavar="NUMBER")] = None,
-    prior_sd: Annotated[str | None, typer.Option(help="Another prior sd, of all arms.", metavar="NUMBER")] = None,
+    prior_mean: Annotated[str | None, typer.Option(help="Another prior mean, of all arms.", metavar=RANGE)] = None,
+    prior_sd: Annotated[str | None, typer.Option(help="Another prior sd, of all arms.", metavar=RANGE)] = None,
     drift: Drift = None,
     learn: Annotated[
         list[str] | None, typer.Option(help="Learn it: mean, sd, length or noise; once for each.", metavar="WHAT")
@@ -88,8 +87,8 @@ def copy(
     if parameters and policy is None:
         raise ValueError("--set is for a rule, got none. Name it by --policy.")
     given = {"noise_sd": noise_sd, "prior_mean": prior_mean, "prior_sd": prior_sd}
-    numbers = {key: number_or_none("--" + key.replace("_", "-"), text) for key, text in given.items()}
-    lengths = [number("--length", text) for text in length or ()]
+    numbers = {key: number_or_range("--" + key.replace("_", "-"), text) for key, text in given.items()}
+    lengths = [number_or_range("--length", text) for text in length or ()]
     other = bool(lengths or learn or drift) or any(value is not None for value in numbers.values())
     with opened(db, name) as study, naming_options():
         prior = study.snapshot().prior if other else None

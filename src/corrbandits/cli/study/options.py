@@ -23,6 +23,8 @@ class Rewards(StrEnum):
     bernoulli = "bernoulli"
 
 
+RANGE = "NUMBER|RANGE"
+
 Name = Annotated[str, typer.Argument(help="The study.", metavar="STUDY")]
 Number = Annotated[str, typer.Argument(help="The trial's number, as ask said it.", metavar="TRIAL")]
 Reward = Annotated[str, typer.Argument(help="The reward; decimals take a point.", metavar="REWARD")]
@@ -33,8 +35,8 @@ Db = Annotated[
 Key = Annotated[str | None, typer.Option(help="Such as a receipt's number: given again, the same is done once.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Sheet = Annotated[Path, typer.Option("--arms", help="A CSV with columns name, x, y, ...", metavar="FILE")]
-Mean = Annotated[str | None, typer.Option(help="Mean reward expected; or a column prior_mean.", metavar="NUMBER|RANGE")]
-Sd = Annotated[str | None, typer.Option(help="How far off that may be; or a column prior_sd.", metavar="NUMBER|RANGE")]
+Mean = Annotated[str | None, typer.Option(help="Mean reward expected; or a column prior_mean.", metavar=RANGE)]
+Sd = Annotated[str | None, typer.Option(help="How far off that may be; or a column prior_sd.", metavar=RANGE)]
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of the rule, such as a=3.3.", metavar="NAME=VALUE")
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from corrbandits._shell.numbers import counted
 from corrbandits.cli.study.options import (
+    RANGE,
     Db,
     Drift,
     Goal,
@@ -40,8 +42,6 @@ from corrbandits.cli.study.parsing import (
 from corrbandits.cli.study.parsing import parameters as parsed_parameters
 from corrbandits.cli.study.printing import document, say, say_created
 from corrbandits.kernels import KERNELS
-
-RANGE = "NUMBER|RANGE"
 
 BETA = "So many {} are taken for seen, of rewards 0 and 1; 1 by default."
 
@@ -109,7 +109,9 @@ def create(
             raise ValueError("--set is for a rule, got none. Name it by --policy.")
         rule = None if policy is None else setup.policy_called(policy, parsed_parameters(parameters or ()), rounds)
         if rewards is Rewards.bernoulli:
-            _refuse_given(gaussian, "rewards with Gaussian noise", "--rewards bernoulli")
+            by_place: dict[str, object] = {"--length": length or None, "--per-axis": per_axis or None}
+            by_place |= {"--distance": distance, "--alpha": alpha}
+            _refuse_given({**gaussian, **by_place}, "rewards with Gaussian noise", "--rewards bernoulli")
             counts = {
                 name: number_or_none(f"--{name}", text)
                 for name, text in (("successes", successes), ("failures", failures))
@@ -159,7 +161,7 @@ def create(
         say_created(study.snapshot(), remarks, as_json=as_json)
 
 
-def _refuse_given(options: dict[str, str | None], what: str, got: str) -> None:
+def _refuse_given(options: Mapping[str, object], what: str, got: str) -> None:
     for option, value in options.items():
         if value is not None:
             raise ValueError(f"{option} must go with {what}, got {got}. Leave it out.")

@@ -19,7 +19,13 @@ Data = dict[str, Any]
 
 
 def text(data: Any) -> str:
-    """Return data as one JSON document on one line; what is not finite is null."""
+    """Return data as one JSON document on one line; what is not finite is null.
+
+    So is the mean of an arm of which nothing is known.
+
+    >>> text({"mean": 0.0, "deviation": math.inf})
+    '{"mean": null, "deviation": null}'
+    """
     return json.dumps(_finite(data), allow_nan=False)
 
 
@@ -104,7 +110,8 @@ def _trial(snapshot: Snapshot, trial: Trial) -> Data:
 def _finite(data: Any) -> Any:
     """Return data with null for every number that is not finite, which JSON cannot express."""
     if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
+        known = data.get("deviation") != math.inf
+        return {key: _finite(value) if known or key != "mean" else None for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [_finite(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data

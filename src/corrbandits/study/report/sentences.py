@@ -56,14 +56,14 @@ def decision_in_words(policy: Policy, t: int, study: str) -> str:
     >>> decision_in_words(Gittins(40), 12, "meadow"), decision_in_words(Gittins(), 12, "meadow")
     ('the next decision is t = 12 of 40', 'the next decision is t = 12')
     >>> print(decision_in_words(Gittins(40), 42, "meadow"))
-    the next decision is t = 42, past the 40 rounds: each is taken as if it were the last, for the largest mean.
+    the next decision is t = 42, past the 40 rounds: each is taken as if it were the last, for the best mean.
     To explore on: corrbandits study copy meadow NEW --rounds ROUNDS
     """
     horizon = getattr(policy, "horizon", None)
     if horizon is None or t <= horizon:
         return f"the next decision is t = {t:,}" + ("" if horizon is None else f" of {horizon:,}")
     what = (
-        ": each is taken as if it were the last, for the largest mean. To explore on"
+        ": each is taken as if it were the last, for the best mean. To explore on"
         if isinstance(policy, (Gittins, HorizonUCL))
         else ". For more rounds"
     )

@@ -12,6 +12,7 @@ from corrbandits._core import checks
 from corrbandits.belief import Belief, Vague
 from corrbandits.belief.changing.base import ChangingBelief
 from corrbandits.belief.vague.drift import Drift
+from corrbandits.belief.vague.known import Said
 from corrbandits.kernels import Kernel, Scaled, Stationary, WithDeviations
 from corrbandits.study.setup.learning import told_less
 
@@ -19,17 +20,17 @@ from corrbandits.study.setup.learning import told_less
 def changed(
     prior: Belief,
     *,
-    noise_sd: float | None = None,
-    lengths: Sequence[float] = (),
-    prior_mean: float | None = None,
-    prior_sd: float | None = None,
+    noise_sd: Said = None,
+    lengths: Sequence[Said] = (),
+    prior_mean: Said = None,
+    prior_sd: Said = None,
     learn: Sequence[str] = (),
     drift: Drift = None,
 ) -> Belief:
     """Return a prior with another noise, length, mean or sd than it was made with; what is not given stays.
 
-    What is to be learnt is not taken for known any more: see `told_less`. `drift` is the time in which rewards change,
-    False if they do not any more.
+    What is to be learnt, or is given as a range, is not taken for known any more: see `told_less`. `drift` is the time
+    in which rewards change, False if they do not any more.
 
     >>> from corrbandits import Correlated, Exponential
     >>> prior = Correlated(mean=3.0, kernel=4 * Exponential(2.0), coordinates=[0.0, 1.0], noise_variance=1.0)
@@ -38,8 +39,12 @@ def changed(
     """
     if drift is False:
         prior, drift = _still(prior), None
-    if learn or drift is not None:
-        prior = told_less(prior, learn)
+    said = {"mean": [prior_mean], "sd": [prior_sd], "length": lengths, "noise": [noise_sd]}
+    if twice := [what for what in learn if any(value is not None for value in said.get(what, ()))]:
+        raise ValueError(f"`learn` must be of what is not said besides, got {twice[0]} and its value. Leave one out.")
+    ranges = [what for what, values in said.items() if any(isinstance(value, tuple) for value in values)]
+    if learn or ranges or drift is not None:
+        prior = told_less(prior, [*learn, *ranges])
     given, kind = prior.prior_arguments(), type(prior)
     if isinstance(prior, Vague):
         told: dict[str, Any] = {"noise_sd": noise_sd, "mean": prior_mean, "sd": prior_sd, "drift": drift}
@@ -56,7 +61,7 @@ def changed(
         more["mean"] = checks.number("`prior_mean`", prior_mean)
     if lengths:
         _need(prior, given, "kernel", "`length`", "a prior made of a kernel")
-        more["kernel"] = _with_length(given["kernel"], lengths)
+        more["kernel"] = _with_length(given["kernel"], [checks.number("`length`", one, above=0) for one in lengths])
     if prior_sd is not None:
         more |= _with_sd(prior, given | more, checks.number("`prior_sd`", prior_sd, above=0))
     made: Belief = kind(**(given | more))

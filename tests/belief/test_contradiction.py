@@ -12,6 +12,7 @@ from corrbandits import Correlated, Exponential, Implicit, Independent, Matern52
 from corrbandits._core.tally import Tally
 from corrbandits.belief import contradiction
 from corrbandits.belief.contradiction import FACTORS, SHIFTS, contradictions
+from tests.support.parts import log_prior
 
 PLACES = np.array([(x, y) for x in range(6) for y in range(6)], dtype=np.float64)
 
@@ -78,7 +79,7 @@ def test_mean_and_scale_that_are_learnt_are_integrated_out(every):
             R = (1 - site) * kernel(PLACES[arms]) + site * (np.array(arms)[:, None] == arms) + ratio * np.eye(5)
             z = (rewards - beta) @ np.linalg.inv(np.linalg.cholesky(R)).T / tau
             each.append(-0.5 * np.square(z).sum(axis=2) - 5 * np.log(tau[:, 0]) - 0.5 * np.linalg.slogdet(R)[1])
-        return logsumexp(each)
+        return logsumexp(np.array(each) + log_prior(prior)[:, None, None])
 
     found = every(prior, tally_of(arms, rewards))
     assert found == pytest.approx({"length": times(density(1.0), [density(f) for f in FACTORS])}, abs=0.01)

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -14,11 +15,14 @@ from corrbandits.belief.vague.opening import farthest
 from corrbandits.belief.vague.parts import Parts, quasi_random
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.policies import UCL, Gittins, Greedy, HorizonUCL, Thompson
+from tests.support import extended
+from tests.support.parts import log_prior
 
 PLACES = [[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 1.0]]
 ARMS, REWARDS = [0, 1, 2, 0, 1, 0], [3.0, 4.5, 1.0, 2.0, 5.0, 3.5]
 
 
+@mpmath.workdps(50)
 def by_brute_force(belief, arms, rewards, mean, scales):
     """Return weights, means and second moments by integrating every reward's joint density over beta and the scale.
 
@@ -26,47 +30,49 @@ def by_brute_force(belief, arms, rewards, mean, scales):
     """
     parts, y = belief.parts, np.array(rewards)
     every = np.arange(belief.arms)
-    weights, means, squares = [], [], []
+    weights, means, squares, likely = [], [], [], np.exp(log_prior(belief))
     for part in range(len(parts)):
         R = parts.correlation(part, every, every)
 
         def given(s, R=R, part=part):
             """Density of the rewards, and moments of the arms, given the scale: beta is one more Gaussian."""
             noise = s**2 * parts.ratios[part]
-            centre, deviation = (0.0, 3e3) if mean is None else mean
+            centre, deviation = (0.0, mpmath.mpf(1e7)) if mean is None else mean
             prior = s**2 * R + deviation**2
             K = prior[np.ix_(arms, arms)] + noise * np.eye(len(arms))
             apart = y - centre
-            density = math.exp(-0.5 * (np.linalg.slogdet(K)[1] + apart @ np.linalg.solve(K, apart)))
-            gain = np.linalg.solve(K, prior[arms]).T
+            inverse, log_determinant = extended.inverse(K)
+            density = math.exp(-0.5 * (log_determinant + apart @ inverse @ apart))
+            gain = prior[:, arms] @ inverse
             location = centre + gain @ (y - centre)
             return density, location, np.diag(prior - gain @ prior[arms])
 
         if scales is not None:
             density, location, variance = given(scales[part])
-            weights.append(density)
-            means.append(density * location)
-            squares.append(density * (variance + location**2))
+            weights.append(likely[part] * density)
+            means.append(likely[part] * density * location)
+            squares.append(likely[part] * density * (variance + location**2))
             continue
-        x, w = np.polynomial.legendre.leggauss(200)
+        x, w = np.polynomial.legendre.leggauss(120)
         total, first, second = 0.0, 0.0, 0.0
-        for node, weight in zip(1 + 4 * x, 4 * w, strict=True):  # log s from -3 to 5, where 1 / s is flat
+        for node, weight in zip(3 + 6 * x, 6 * w, strict=True):  # log s from -3 to 9, where 1 / s is flat
             density, location, variance = given(math.exp(node))
             total += weight * density
             first = first + weight * density * location
             second = second + weight * density * (variance + location**2)
-        weights.append(total)
-        means.append(first)
-        squares.append(second)
+        weights.append(likely[part] * total)
+        means.append(likely[part] * first)
+        squares.append(likely[part] * second)
     total = sum(weights)
     average = sum(means) / total
-    return np.array(weights) / total, average, sum(squares) / total - average**2
+    found = np.array(weights) / total, average, sum(squares) / total - average**2
+    return [np.asarray(each, dtype=np.float64) for each in found]
 
 
 def test_mean_and_scale_are_integrated_out_exactly():
     belief = Vague(coordinates=PLACES, parts=3).observe(ARMS, REWARDS)
     weights, mean, variance = by_brute_force(belief, ARMS, REWARDS, None, None)
-    # the flat mean is a normal one of deviation 3,000 there
+    # the flat mean is a normal one of deviation 1e7 there
     np.testing.assert_allclose(belief.weights, weights, rtol=1e-5)
     np.testing.assert_allclose(belief.mean, mean, rtol=1e-5)
     np.testing.assert_allclose(belief.variance, variance, rtol=1e-5)
@@ -95,8 +101,8 @@ def test_an_interval_for_the_mean_and_nothing_else():
     said = (2 - 1.5 * 1.6448536, 2 + 1.5 * 1.6448536)
     belief = Vague(coordinates=PLACES, mean=said, parts=3).observe(ARMS, REWARDS)
     _, average, variance = by_brute_force(belief, ARMS, REWARDS, (2.0, 1.5), None)
-    np.testing.assert_allclose(belief.mean, average, atol=0.02)  # the scale stands at five values per part
-    np.testing.assert_allclose(belief.variance, variance, rtol=0.35)
+    np.testing.assert_allclose(belief.mean, average, atol=2e-3)  # the scale stands at thirteen values per part
+    np.testing.assert_allclose(belief.variance, variance, rtol=2e-3)
 
 
 def test_told_everything_it_is_the_correlated_belief():

@@ -14,10 +14,10 @@ PLACES = RNG.uniform(0, 10, (60, 2))
 def test_some_arms_are_drawn_as_among_all(rewards, told):
     arms, some = RNG.integers(0, 60, rewards), np.array([2, 17, 30, 59])
     belief = Vague(coordinates=PLACES, **told).observe(arms, np.sin(PLACES[arms, 0]) + RNG.standard_normal(rewards))
-    few = belief.draws(np.random.default_rng(1), 60_000, some)
-    every = belief.draws(np.random.default_rng(2), 60_000)[some]
-    assert few.shape == (4, 60_000)
-    error = belief.deviation[some] / np.sqrt(60_000)
+    few = belief.draws(np.random.default_rng(1), 150_000, some)
+    every = belief.draws(np.random.default_rng(2), 150_000)[some]
+    assert few.shape == (4, 150_000)
+    error = belief.deviation[some] / np.sqrt(150_000)
     assert (np.abs(few.mean(axis=1) - belief.mean[some]) < 6 * error).all()
     np.testing.assert_allclose(np.corrcoef(few), np.corrcoef(every), atol=0.03)
     levels = np.linspace(0.05, 0.95, 7)

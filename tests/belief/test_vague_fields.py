@@ -6,6 +6,7 @@ from scipy import integrate
 
 import corrbandits as cb
 from corrbandits import Exponential, Gittins, Vague
+from tests.support.parts import log_prior
 
 RNG = np.random.default_rng(9)
 PLACES = np.array([(x, y) for x in range(4) for y in range(4)], dtype=float)
@@ -29,6 +30,7 @@ def test_weights_are_the_density_of_the_other_fields_rewards():
         about = (apart * np.linalg.solve(M, apart)).sum(axis=0)
         values = np.exp(-0.5 * about / scales[:, None] ** 2) / (scales[:, None] ** 4 * np.sqrt(np.linalg.det(M)))
         likely.append(integrate.simpson(integrate.simpson(values, x=means), x=np.log(scales)))
+    likely = np.exp(log_prior(prior)) * likely
     got = np.exp(parts.log_prior - parts.log_prior.max())
     np.testing.assert_allclose(got / got.sum(), np.array(likely) / sum(likely), rtol=0.01)
     np.testing.assert_allclose(prior.weights, got / got.sum())

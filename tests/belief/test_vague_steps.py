@@ -30,7 +30,7 @@ def test_steps_are_what_all_rewards_at_once_are():
     assert steps._mixture.factors.S is not None  # V has more rows than there are arms
     assert before._mixture.factors.S is None
     for one, other in ((steps, together), (steps.assume([3, 20, 3]), together.assume([3, 20, 3]))):
-        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-10)
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-10, atol=1e-30)
         np.testing.assert_allclose(one.mean, other.mean, rtol=1e-10)
         np.testing.assert_allclose(one.variance, other.variance, rtol=1e-10)
         np.testing.assert_allclose(one.covariance_with(7), other.covariance_with(7), atol=1e-11)

@@ -22,6 +22,9 @@ from corrbandits.belief import Belief, GaussianBelief
 ROUNDS = 200
 CLOSE = 0.002
 
+CERTAIN = 1e6
+"""Where a prior variance is so many times that of what is seen, the posterior variance follows from the latter."""
+
 
 def information_gain(belief: Belief, counts: Any) -> float:
     """Return how much rewards tell of all mean rewards if each arm is taken so often: log det(I + diag(n / D) S0) / 2.
@@ -87,5 +90,9 @@ def _gain(S0: Array, D: Array, n: Array) -> tuple[float, Array]:
     with one_thread():
         L = cholesky(np.eye(len(n)) + across * weight, lower=True, check_finite=False)
         half = solve_triangular(L, across, lower=True, check_finite=False)
-    variances = np.maximum(S0.diagonal() - np.square(half).sum(axis=0), 0.0)
-    return float(np.log(L.diagonal()).sum()), variances / (2 * D)
+        slopes = np.maximum(S0.diagonal() - np.square(half).sum(axis=0), 0.0) / (2 * D)
+        known = weight * across.diagonal() > CERTAIN  # there that difference loses its digits
+        if known.any():
+            left = np.square(solve_triangular(L, np.eye(len(n))[:, known], lower=True, check_finite=False)).sum(axis=0)
+            slopes[known] = (1 - left) / (2 * n[known])
+    return float(np.log(L.diagonal()).sum()), slopes

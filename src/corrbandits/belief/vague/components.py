@@ -12,8 +12,11 @@ from corrbandits._core.checks import Array, Integers
 from corrbandits.belief.vague.evidence import Evidence
 from corrbandits.belief.vague.known import Known
 
-NODES = 5
-"""Where a scale must be integrated out numerically: so many values of it per part."""
+LEVELS = (1e-4, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.9999)
+"""Where a scale must be integrated out numerically it has one value between each two of these probabilities."""
+
+POINTS, PASSES, DEEP = 400, 4, 40.0
+"""The density of a scale is computed at so many points, so many times over where its logarithm is within `DEEP`."""
 
 
 @final
@@ -89,34 +92,76 @@ def components(seen: Evidence, scales: Array, mean: Known | None, offset: float,
         about = least + A * np.square(beta_hat - centre)
         log_weight = common - 0.5 * n * _log(about)
         return Components(part, log_weight, zero + centre, zero, about / max(n, 1), freedom(n, mean, free=True))
-    if free:
-        part, squares, proposal = _scale_nodes(least, n)
-        adjusted = -np.log(squares) - proposal
-    else:
-        squares, adjusted = np.square(scales / unit), zero
-    A, safe, beta_hat, least, common = (x[part] for x in (A, safe, beta_hat, least, common))
+    squares = np.square(scales / unit)
     if mean is None:
         log_weight = common - 0.5 * np.log(safe) - 0.5 * (n - 1) * np.log(squares) - 0.5 * least / squares
-        return Components(part, log_weight + adjusted, beta_hat, 1 / safe, squares, math.inf)
+        return Components(part, log_weight, beta_hat, 1 / safe, squares, math.inf)
     assert centre is not None
-    v = (mean.deviation / unit) ** 2 / squares
-    log_weight = common - 0.5 * np.log1p(v * A) - 0.5 * n * np.log(squares)
-    log_weight -= 0.5 * (least + A * np.square(beta_hat - centre) / (1 + v * A)) / squares
-    beta = (centre + v * A * beta_hat) / (1 + v * A)
-    return Components(part, log_weight + adjusted, beta, v / (1 + v * A), squares, math.inf)
+    given = _Given(n, A, least, A * np.square(beta_hat - centre), (mean.deviation / unit) ** 2)
+    if free:
+        part, squares, log_weight = given.scales()
+    else:
+        log_weight = given.log_density(np.log(squares))
+    A, v = A[part], given.spread / squares
+    beta = (centre + v * A * beta_hat[part]) / (1 + v * A)
+    return Components(part, common[part] + log_weight, beta, v / (1 + v * A), squares, math.inf)
 
 
-def _scale_nodes(least: Array, n: int) -> tuple[Integers, Array, Array]:
-    """Return parts, values of tau^2 at even probabilities of its law under a flat mean, and the log density there."""
-    from scipy.special import chdtri, gammaln
+@final
+@dataclass(frozen=True)
+class _Given:
+    """What parts say of their scale where the mean is known to be normal: all but `number` and `spread` (G,)."""
 
-    shape = max(n - 1, 1) / 2
-    levels = (np.arange(NODES) + 0.5) / NODES
-    part = np.repeat(np.arange(least.size), NODES)
-    half = np.maximum(least[part], np.finfo(float).tiny) / 2
-    squares = 2 * half / np.tile(chdtri(2 * shape, levels), least.size)
-    density = shape * np.log(half) - gammaln(shape) - (shape + 1) * np.log(squares) - half / squares
-    return part, squares, density
+    number: int
+    ones: Array
+    least: Array
+    """The squares that are left at the best mean."""
+
+    more: Array
+    """By how much they exceed that at the mean that is expected."""
+
+    spread: float
+    """The variance of the mean."""
+
+    def log_density(self, log_square: Array) -> Array:
+        """Return the log density of the rewards at tau^2, (G,) or (points, G)."""
+        over = np.exp(-log_square)
+        doubt = self.spread * over * self.ones
+        about = self.least + self.more / (1 + doubt)
+        return np.asarray(-0.5 * (np.log1p(doubt) + self.number * log_square + about * over))
+
+    def scales(self) -> tuple[Integers, Array, Array]:
+        """Return parts, values of tau^2 between any two of `LEVELS`, and the logarithms of their weights.
+
+        The law is that under the prior 1 / tau; each value is the mean between its levels, so that the mean of tau^2
+        is that of the law. It lies in the tail of Student's t, where nothing is known of the mean, and a scale that is
+        wrong by a little then matters much.
+        """
+        degrees, least = max(self.number - 1, 1), np.maximum(self.least, np.finfo(float).tiny)
+        low = np.log(least / self.number) - 4
+        high = np.log((least + self.more) / degrees) + 2 * DEEP / degrees + math.sqrt(4 * DEEP / degrees)
+        for _ in range(PASSES):  # ever closer to where the density is
+            x = np.linspace(low, high, POINTS)
+            density = self.log_density(x)
+            likely = density >= density.max(axis=0) - DEEP
+            first, last = likely.argmax(axis=0), POINTS - 1 - likely[::-1].argmax(axis=0)
+            low, high = (
+                np.take_along_axis(x, place[None], axis=0)[0]
+                for place in (np.maximum(first - 1, 0), np.minimum(last + 1, POINTS - 1))
+            )
+        top = density.max(axis=0)
+        mass = np.exp(density - top)
+        total = mass.sum(axis=0)
+        reached = (np.cumsum(mass, axis=0) - mass / 2) / total
+        between = np.searchsorted(LEVELS, reached)
+        part, count = np.arange(top.size), len(LEVELS) + 1
+        sums = np.zeros((2, count, top.size))
+        np.add.at(sums[0], (between, part), mass)
+        np.add.at(sums[1], (between, part), mass * np.exp(x))
+        with np.errstate(divide="ignore"):
+            log_weight = np.log(sums[0]) + top + np.log(x[1] - x[0])
+        squares = np.divide(sums[1], sums[0], out=np.exp(x[density.argmax(axis=0), part]) + sums[0], where=sums[0] > 0)
+        return np.tile(part, count), squares.ravel(), log_weight.ravel()
 
 
 def _log(x: Array) -> Array:

@@ -65,8 +65,8 @@ class Mixture:
 
     @property
     def mean(self) -> Array:
-        """The mean of each arm."""
-        return np.asarray(self.weights @ self.location)
+        """The mean of each arm; arms that are alike under every component have the same, to the last bit."""
+        return np.asarray((self.weights[:, None] * self.location).sum(axis=0))
 
     @property
     def variance(self) -> Array:

@@ -1,7 +1,8 @@
 """Which parts the mixture is made of: kernels, lengths, site shares, noise ratios and scales.
 
-They follow from the coordinates and from what was said, never from rewards, and are spread evenly over the prior by a
-quasi-random sequence: each part stands for the same prior probability.
+They follow from the coordinates and from what was said, never from rewards, and are spread over the prior by a
+quasi-random sequence. Each stands for the same prior probability, but for those of precise measurements, which are more
+and each less likely.
 """
 
 from __future__ import annotations
@@ -17,18 +18,26 @@ import numpy as np
 from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief.vague.drift import Drift, rates_of, unknown
-from corrbandits.belief.vague.known import known
-from corrbandits.belief.vague.lengths import in_extents, lengths_of_each, log_uniform, one_length, reach
+from corrbandits.belief.vague.known import FARTHEST, known
+from corrbandits.belief.vague.lengths import in_extents, lengths_of_each, one_length, reach
 from corrbandits.belief.vague.seasons import Seasons
 from corrbandits.kernels import KERNELS, Distance, Stationary
-from corrbandits.kernels.stationary import BEYOND
+from corrbandits.kernels.stationary import BEYOND, on_unit_sphere
 
-RATIO = (1 / 30, 30.0)
-"""Noise variance over the variance of the arms' means, if nothing is said: log-uniform in this range.
+RATIOS = (1e-6, 1 / 30, 30.0)
+"""Noise variance over the variance of the arms' means, if nothing is said: log-uniform within each of the two ranges.
 
-Beyond it problems are easy or hopeless: at 1/30 one reward tells an arm from its neighbours, and at 30 a single arm
-takes 30 rewards to say as much as the prior does.
+Usually it lies in the second: at 1/30 one reward tells an arm from its neighbours, and at 30, beyond which problems are
+hopeless, a single arm takes 30 rewards to say as much as the prior does. But measurements may be precise. Where arms
+are repeated the noise is soon known, and if ratios ended at 1/30, the deviation of arms that were never tried would
+follow from it. At the least noise is a thousandth of the deviation: less makes no difference to a choice.
 """
+
+LIKELY = (1 / 12, 11 / 12)
+"""How likely each range is."""
+
+SHARE = (1 / 4, 3 / 4)
+"""The share of the parts in each range: more for precise measurements than they are likely, so as to know the scale."""
 
 MOST_NEIGHBOURS = 100
 """Where lengths differ, what is said of neighbours is said of so many."""
@@ -75,7 +84,7 @@ class Parts:
     """The correlation between seasons."""
 
     log_prior: Array
-    """Up to a constant: what other fields say of the parts."""
+    """Up to a constant: how likely the parts are before any reward, by what other fields say too."""
 
     past: Seasons | None = None
     """What earlier seasons say; then correlations are what is left of them, and variances not 1."""
@@ -158,15 +167,15 @@ class Parts:
         It is that at the median of their distances; where lengths differ, the median of their correlations.
         """
         assert self.points is not None
-        places = self.places()
         if self.lengths.ndim == 1:
-            step = reach(places, self.distance)[0]
+            step = reach(self.points, self.distance)[0]
             at = [
                 float(self.kernel(part).correlation(np.array(step / self.lengths[part]))) for part in range(len(self))
             ]
             return np.asarray((1 - self.sites) * np.array(at))
         from scipy.spatial import cKDTree
 
+        places = self.places()
         _, first = np.unique(places, axis=0, return_index=True)
         if first.size < 2:
             return np.asarray(1 - self.sites)
@@ -177,8 +186,10 @@ class Parts:
         return np.asarray((1 - self.sites) * np.array(at))
 
     def places(self) -> Array:
-        """Return where the arms lie, in units in which distances compare: of their extent, if lengths differ."""
+        """Return where the arms lie, so that distances compare: on a sphere, or in extents if lengths differ."""
         assert self.points is not None
+        if self.distance in ("great_circle", "chordal"):
+            return on_unit_sphere(self.points)
         return self.points if self.lengths.ndim == 1 else in_extents(self.points)
 
     def kernel(self, part: int) -> Stationary:
@@ -223,19 +234,16 @@ class Parts:
             if each and points is not None
             else one_length(points, length, u[0], distance)
         )
-        ratios = log_uniform(u[1], *RATIO)
-        scales = np.full(number, np.nan)
+        ratios, log_prior, scales = *_ratios(u[1]), np.full(number, np.nan)
         if scale is not None:
             scales = np.asarray(scale.quantile(u[3]))
             if noise is not None:
-                ratios = np.square(np.asarray(noise.quantile(u[1])) / scales)
+                ratios, log_prior = _told_ratios(np.asarray(noise.quantile(u[1])) / scales), np.zeros(number)
         elif noise is not None:
             scales = np.asarray(noise.quantile(u[3])) / np.sqrt(ratios)
         chosen = tuple(kernels[i % len(kernels)] for i in range(number))
         alike = u[-1] if seasons else np.zeros(number)
-        made = Parts(
-            chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms, alike, np.zeros(number)
-        )
+        made = Parts(chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms, alike, log_prior)
         return replace(made, rates=rates_of(drift, u[-1]))
 
 
@@ -253,6 +261,29 @@ def quasi_random(number: int, dimensions: int) -> Array:
         root = (1 + root) ** (1 / (dimensions + 1))
     steps = root ** -np.arange(1.0, dimensions + 1)
     return np.asarray((0.5 + steps[:, None] * np.arange(1, number + 1)) % 1)
+
+
+def _ratios(u: Array) -> tuple[Array, Array]:
+    """Return noise ratios, and up to a constant the logarithms of how likely they are.
+
+    >>> ratios, log_likely = _ratios(np.array([0.1, 0.25, 0.625, 1.0]))
+    >>> np.log10(ratios).round(2), np.exp(log_likely).round(2)
+    (array([-4.19, -1.48,  0.  ,  1.48]), array([0.33, 1.22, 1.22, 1.22]))
+    """
+    ends = np.cumsum((0.0, *SHARE))
+    ratios = np.exp(np.interp(u, ends, np.log(RATIOS)))
+    each = np.log(np.divide(LIKELY, SHARE))
+    return ratios, each[np.searchsorted(ends[1:-1], u, side="right")]
+
+
+def _told_ratios(deviations: Array) -> Array:
+    """Return the squares of noise over deviation, both told; refuse what is no double."""
+    if not (deviations.min() > 1 / FARTHEST and deviations.max() < FARTHEST):
+        raise ValueError(
+            f"noise_sd over sd must lie between {1 / FARTHEST:g} and {FARTHEST:g}, got {deviations.min():g} to "
+            f"{deviations.max():g}. Leave one of them out: it is learnt."
+        )
+    return np.square(deviations)
 
 
 def _sites(u: Array, said: Any) -> Array:

@@ -81,7 +81,7 @@ class Prior:
         )
         relative = checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
         if lent:
-            made = replace(made, log_prior=log_likelihoods(made, lent))
+            made = replace(made, log_prior=made.log_prior + log_likelihoods(made, lent))
         if past:
             made = replace(made, past=Seasons.of(made, past, relative))
         given: dict[str, Any] = {

@@ -63,7 +63,7 @@ class State:
         evidence, roots, solved = conditioned(parts, first, relative)
         if lasts(parts, prior.level, seen, replace(evidence, number=evidence.number + rest.number)):
             return State(prior, seen, evidence, None, weights_of_past(parts, seen, evidence))
-        kept = np.arange(len(parts)) if rest.number else _kept(prior, seen, evidence)
+        kept = np.arange(len(parts)) if stepwise(parts) else _kept(prior, seen, evidence)
         made = factors(parts, first, kept, roots, solved)
         if rest.number:
             made, evidence = _followed(prior, made, evidence, rest)

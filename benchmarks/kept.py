@@ -7,6 +7,7 @@ import io
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -67,10 +68,16 @@ def read(place: Path, header: Sequence[str]) -> list[list[str]]:
 
 
 def _begin(begin: Callable[[], None] | None) -> None:
-    """Leave Ctrl-C to the process that started this one."""
+    """Leave Ctrl-C to the process that started this one, and end with it, also where it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
     if begin is not None:
         begin()
+
+
+def _end_with(process: Any) -> None:
+    process.join()
+    os._exit(1)  # nobody waits for what would be made
 
 
 def _lines(rows: Iterable[Iterable[object]]) -> str:

@@ -2,11 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from benchmarks import kept
 
 from corrbandits._shell.appended import append
+from tests.support import ROOT
+from tests.support.waiting import until
 
 
 def made(number):
@@ -49,3 +55,27 @@ def test_lines_that_cannot_all_be_written_are_taken_back(tmp_path, monkeypatch):
             append(path, "2,4\n3,9\n")
     append(path, "4,16\n")
     assert path.read_text() == "number,square\n1,1\n4,16\n"
+
+
+def test_processes_end_with_a_command_that_is_killed(tmp_path):
+    words = "from pathlib import Path; from benchmarks import kept; from tests.arena.test_kept import waiting; "
+    words += f"[*kept.results(waiting, [Path({str(tmp_path)!r})] * 2, 2)]"
+    with subprocess.Popen([sys.executable, "-c", words], cwd=ROOT) as command:
+        assert until(lambda: len([*tmp_path.iterdir()]) == 2)
+        command.kill()
+    assert until(lambda: not any(alive(int(one.name)) for one in tmp_path.iterdir()))
+
+
+def waiting(place):
+    """Say who waits, and wait for long."""
+    (place / str(os.getpid())).touch()
+    time.sleep(120)
+
+
+def alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{process}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"

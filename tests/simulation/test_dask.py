@@ -22,6 +22,7 @@ from corrbandits.cli import entry as cli
 from corrbandits.simulation import batches, checkpoint
 from corrbandits.simulation import dask as cluster
 from tests.support.commands import corrbandits
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 BIN = Path(sys.executable).parent
@@ -130,14 +131,6 @@ def dask(directory, kind, *arguments):
     command = [BIN / "dask", kind, *listen, *arguments]
     with (directory / f"{kind}.log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, cwd=directory, env=settings)
-
-
-def until(condition, seconds=60):
-    """Wait for something; return whether it came."""
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
 
 
 def saved_in(directory):

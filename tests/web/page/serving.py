@@ -12,6 +12,7 @@ from corrbandits.web.service.app import application
 from corrbandits.web.service.options import Options
 from corrbandits.web.service.running import Server as Listening
 from corrbandits.web.service.running import free_port
+from tests.support import waiting
 
 MESSY = "\ufeffPlot;COL;Row;Soil\r\n" + "".join(
     f"{'ABCDEF'[c]}{r + 1};{c},0;{r},0;{'sand' if c < 3 else 'clay'}\r\n" for r in range(4) for c in range(6)
@@ -21,11 +22,8 @@ PLACES = [(column, row) for row in range(4) for column in range(6)]
 
 
 def until(holds, seconds=30):
-    """Wait until something holds."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    """Wait until something holds; fail if it does not."""
+    assert waiting.until(holds, seconds)
 
 
 def texts(page, selector):

@@ -12,7 +12,8 @@ from corrbandits import Correlated, Exponential, Vague
 from corrbandits._core.tally import Tally
 from corrbandits.belief.vague.lengths import reach
 from corrbandits.belief.vague.opening import farthest
-from corrbandits.belief.vague.parts import Parts, quasi_random
+from corrbandits.belief.vague.parts import Parts
+from corrbandits.belief.vague.spread import quasi_random
 from corrbandits.belief.vague.standard import Standard
 from corrbandits.policies import UCL, Gittins, Greedy, HorizonUCL, Thompson
 from tests.support import extended

@@ -30,6 +30,13 @@ class Vague(Answers):
     arms, of which neighbours tell nothing. Each is a number if it is known, a pair if it lies between them with
     probability 0.9 (normally distributed for the mean, log-normally otherwise; `site` evenly), or left out.
 
+    What is left out has a prior without a unit. The length lies between half the distance of neighbours and the extent
+    of all arms, and the noise variance is 1/30 to 30 times the variance of the arms' means, both log-uniformly: beyond
+    that, arms are alone or all alike, and one reward tells everything or hundreds tell nothing. Measurements may be
+    more precise, with probability 1/12, down to a noise variance of a millionth. The site share is 0 with probability
+    1/2, otherwise anything up to 1. The kernel is exponential or Matern 5/2. Ranges that end are what makes weights of
+    parts proper; the evidence soon outweighs where they end.
+
     It is an exact mixture of `parts` beliefs with posterior weights. Under each the mean and the scale that are left
     out are integrated out in closed form, under the reference prior 1 / scale: a part is a Student t. So rewards may
     be in any unit: shifting and scaling them shifts and scales all that is said of them. Before so many rewards have

@@ -11,7 +11,8 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief.vague.drift import scales_of
-from corrbandits.belief.vague.parts import FEWEST_SITE, Parts
+from corrbandits.belief.vague.parts import Parts
+from corrbandits.belief.vague.spread import FEWEST_SITE
 
 if TYPE_CHECKING:
     from corrbandits.belief.vague.belief import Vague

@@ -15,35 +15,17 @@ from typing import Any, final
 
 import numpy as np
 
-from corrbandits._core import checks
 from corrbandits._core.checks import Array, Integers, frozen
 from corrbandits.belief.vague.drift import Drift, rates_of, unknown
-from corrbandits.belief.vague.known import FARTHEST, known
+from corrbandits.belief.vague.known import known
 from corrbandits.belief.vague.lengths import in_extents, lengths_of_each, one_length, reach
 from corrbandits.belief.vague.seasons import Seasons
+from corrbandits.belief.vague.spread import noise_ratios, quasi_random, site_shares, told_noise_ratios
 from corrbandits.kernels import KERNELS, Distance, Stationary
 from corrbandits.kernels.stationary import BEYOND, on_unit_sphere
 
-RATIOS = (1e-6, 1 / 30, 30.0)
-"""Noise variance over the variance of the arms' means, if nothing is said: log-uniform within each of the two ranges.
-
-Usually it lies in the second: at 1/30 one reward tells an arm from its neighbours, and at 30, beyond which problems are
-hopeless, a single arm takes 30 rewards to say as much as the prior does. But measurements may be precise. Where arms
-are repeated the noise is soon known, and if ratios ended at 1/30, the deviation of arms that were never tried would
-follow from it. At the least noise is a thousandth of the deviation: less makes no difference to a choice.
-"""
-
-LIKELY = (1 / 12, 11 / 12)
-"""How likely each range is."""
-
-SHARE = (1 / 4, 3 / 4)
-"""The share of the parts in each range: more for precise measurements than they are likely, so as to know the scale."""
-
 MOST_NEIGHBOURS = 100
 """Where lengths differ, what is said of neighbours is said of so many."""
-
-FEWEST_SITE = 1e-10
-"""At least this share of the variance belongs to single arms: no correlation matrix is singular to rounding."""
 
 KEPT = 5_000_000
 """Up to so many correlations, parts x arms x arms, are computed once and kept: 40 MB."""
@@ -234,70 +216,20 @@ class Parts:
             if each and points is not None
             else one_length(points, length, u[0], distance)
         )
-        ratios, log_prior, scales = *_ratios(u[1]), np.full(number, np.nan)
+        ratios, log_prior, scales = *noise_ratios(u[1]), np.full(number, np.nan)
         if scale is not None:
             scales = np.asarray(scale.quantile(u[3]))
             if noise is not None:
-                ratios, log_prior = _told_ratios(np.asarray(noise.quantile(u[1])) / scales), np.zeros(number)
+                ratios, log_prior = told_noise_ratios(np.asarray(noise.quantile(u[1])) / scales), np.zeros(number)
         elif noise is not None:
             scales = np.asarray(noise.quantile(u[3])) / np.sqrt(ratios)
         chosen = tuple(kernels[i % len(kernels)] for i in range(number))
         alike = u[-1] if seasons else np.zeros(number)
-        made = Parts(chosen, lengths, _sites(u[2], site), ratios, scales, points, distance, arms, alike, log_prior)
+        made = Parts(chosen, lengths, site_shares(u[2], site), ratios, scales, points, distance, arms, alike, log_prior)
         return replace(made, rates=rates_of(drift, u[-1]))
 
 
 _matrices: weakref.WeakKeyDictionary[Parts, Array] = weakref.WeakKeyDictionary()
-
-
-def quasi_random(number: int, dimensions: int) -> Array:
-    """Return `dimensions` rows of so many numbers in (0, 1), spread evenly: the additive sequence of Roberts.
-
-    >>> quasi_random(4, 1).round(3)
-    array([[0.118, 0.736, 0.354, 0.972]])
-    """
-    root = 2.0
-    for _ in range(60):  # the only root above 1 of x^(d + 1) = x + 1
-        root = (1 + root) ** (1 / (dimensions + 1))
-    steps = root ** -np.arange(1.0, dimensions + 1)
-    return np.asarray((0.5 + steps[:, None] * np.arange(1, number + 1)) % 1)
-
-
-def _ratios(u: Array) -> tuple[Array, Array]:
-    """Return noise ratios, and up to a constant the logarithms of how likely they are.
-
-    >>> ratios, log_likely = _ratios(np.array([0.1, 0.25, 0.625, 1.0]))
-    >>> np.log10(ratios).round(2), np.exp(log_likely).round(2)
-    (array([-4.19, -1.48,  0.  ,  1.48]), array([0.33, 1.22, 1.22, 1.22]))
-    """
-    ends = np.cumsum((0.0, *SHARE))
-    ratios = np.exp(np.interp(u, ends, np.log(RATIOS)))
-    each = np.log(np.divide(LIKELY, SHARE))
-    return ratios, each[np.searchsorted(ends[1:-1], u, side="right")]
-
-
-def _told_ratios(deviations: Array) -> Array:
-    """Return the squares of noise over deviation, both told; refuse what is no double."""
-    if not (deviations.min() > 1 / FARTHEST and deviations.max() < FARTHEST):
-        raise ValueError(
-            f"noise_sd over sd must lie between {1 / FARTHEST:g} and {FARTHEST:g}, got {deviations.min():g} to "
-            f"{deviations.max():g}. Leave one of them out: it is learnt."
-        )
-    return np.square(deviations)
-
-
-def _sites(u: Array, said: Any) -> Array:
-    """Return the site shares: none for half of the parts and any for the others, unless something is said."""
-    if said is None:
-        return np.where(u < 0.5, FEWEST_SITE, np.maximum(2 * u - 1, FEWEST_SITE))
-    pair = checks.finite("site", said)
-    if pair.shape not in ((), (2,)) or not ((pair >= 0) & (pair <= 1)).all() or (pair.ndim and not pair[0] < pair[1]):
-        raise ValueError(
-            "site must be the share of variance that belongs to single arms, from 0 to 1, an interval (least, most) "
-            f"of such, or None if it is not known, got {said!r:.60}."
-        )
-    low, high = (pair.item(), pair.item()) if not pair.ndim else (pair[0].item(), pair[1].item())
-    return np.maximum(low + (high - low) * u, FEWEST_SITE)
 
 
 def names_of(kernel: Any) -> tuple[str, ...]:

@@ -1,31 +1,32 @@
 """What each piece of the default is worth, on tuning seeds: the default, told nothing, with one piece changed.
 
-    python -m benchmarks.ablation --results DIRECTORY [--problems 40] [--horizons 200] [--jobs 2] [--out docs]
+    python -m benchmarks.ablation --results DIRECTORY [--problems 40] [--horizons 200] [--fields DIRECTORY] [--out docs]
 
 Games are added to a folder as they are played, and none is played again: the same command goes on where it was
 stopped. All variants meet the same problems and the same noise. Seeds are those of `problems.TUNING`, which no report
-uses.
+uses. Real fields are compared apart.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import kept
+from benchmarks.families import asked, known_families, problem_of
 from benchmarks.timing import tell
-from benchmarks.variants import LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
+from benchmarks.variants import AnywhereFirst, LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
 from corrbandits import Gittins, HorizonUCL, Vague
 from corrbandits.arena import estimates
 from corrbandits.arena.campaign import FEWER
 from corrbandits.arena.estimates import Estimate
 from corrbandits.arena.playing import game_of
-from corrbandits.arena.problems import FAMILIES, TUNING, problem
+from corrbandits.arena.problems import FAMILIES, TUNING
 from corrbandits.policies import Policy
 from corrbandits.simulation.engines import engine_for
 
@@ -50,6 +51,7 @@ VARIANTS: dict[str, Changed] = {
     "HorizonUCL on quantiles": Changed(OnQuantiles),
     "index 1.2 times as wide": Changed(Wider),
     "7 spread-out arms first": Changed(SpreadOut),
+    "first arms anywhere": Changed(AnywhereFirst),
     "lookahead": Changed(LookAhead),
     "24 parts": Changed(said={"parts": 24}),
     "96 parts": Changed(said={"parts": 96}),
@@ -77,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, metavar="DIRECTORY", required=True, help="where games are kept")
     parser.add_argument("--problems", type=int, default=40, help="of each family (40)")
-    parser.add_argument("--families", nargs="+", default=list(SOME), choices=list(FAMILIES), metavar="FAMILY")
+    parser.add_argument("--families", nargs="+", metavar="FAMILY", help="all but those of many arms if left out")
+    parser.add_argument("--fields", type=Path, metavar="DIRECTORY", help="real fields too: CSV files of x, y, yields")
     parser.add_argument("--horizons", nargs="+", type=int, default=[200], help="decisions in a game (200)")
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--jobs", type=int, default=1, help="games at the same time (1)")
@@ -86,19 +89,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     options.results.mkdir(parents=True, exist_ok=True)
     file = options.results / FILE
+    try:
+        known = {game[:4] for game in read(file)}
+        every = known_families(options.fields)
+        families = asked(options.families or [name for name in every if name not in FEWER], every)
+    except ValueError as error:
+        parser.error(str(error))
     wanted = [
         (variant, family, number, horizon)
         for number in range(options.problems)
         for horizon in options.horizons
-        for family in options.families
+        for family in families
         for variant in dict.fromkeys((DEFAULT, *options.variants))
     ]
+    work = [(*key, options.fields) for key in wanted if key not in known]
     try:
-        known = {game[:4] for game in read(file)}
-    except ValueError as error:
-        parser.error(str(error))
-    try:
-        kept.added(file, Game._fields, [key for key in wanted if key not in known], played, options.jobs)
+        kept.added(file, Game._fields, work, played, options.jobs)
     except KeyboardInterrupt:
         tell(f"Stopped. What was played is in {options.results}; the same command goes on from there.")
         return 130
@@ -106,6 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.out and not rows:
         parser.error(f"--results must have games of the default and of others, got none in {options.results}.")
     print(table(rows))
+    if options.fields:
+        print(f"\nOn real fields:\n{table(compared(read(file), [name for name in every if name not in FAMILIES]))}")
     if options.out:
         write(joined(known_rows(), rows) if options.keep else rows, options.out)
     return 0
@@ -119,19 +127,19 @@ def read(file: Path) -> list[Game]:
     ]
 
 
-def played(key: tuple[str, str, int, int]) -> list[Game]:
-    """Return one game."""
-    name, family, number, horizon = key
-    variant, given = VARIANTS[name], problem(family, SEED, number)
+def played(work: tuple[str, str, int, int, Path | None]) -> list[Game]:
+    """Return one game, of a family or of a field in a folder."""
+    name, family, number, horizon, fields = work
+    variant, given = VARIANTS[name], problem_of(family, SEED, number, fields)
     run = game_of(given, variant.rule(horizon), Vague(coordinates=given.coordinates, **variant.said), horizon)
     recorded = run.room()
     engine_for(run).play(run, recorded, lambda _: None)
-    return [Game(*key, float(run.environment.losses(recorded["arms"][0]).sum() / given.scale))]
+    return [Game(name, family, number, horizon, float(run.environment.losses(recorded["arms"][0]).sum() / given.scale))]
 
 
-def compared(games: Iterable[Game]) -> list[dict[str, Any]]:
-    """Return for each horizon and variant its regret over the default's, families weighted equally."""
-    regret = {game[:4]: game.regret for game in games}
+def compared(games: Iterable[Game], families: Collection[str] = FAMILIES) -> list[dict[str, Any]]:
+    """Return for each horizon and variant its regret over the default's, these families weighted equally."""
+    regret = {game[:4]: game.regret for game in games if game.family in families}
     rows = []
     for horizon in sorted({key[3] for key in regret}):
         for name in VARIANTS:
@@ -146,7 +154,7 @@ def compared(games: Iterable[Game]) -> list[dict[str, Any]]:
 
 def _ratios(regret: Mapping[Any, float], name: str, horizon: int) -> list[tuple[str, Estimate]]:
     found = []
-    for family in FAMILIES:
+    for family in dict.fromkeys(key[1] for key in regret):
         both = [
             (regret[name, family, number, horizon], value)
             for (variant, other, number, t), value in regret.items()

@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import kept
+from benchmarks.families import asked, known_families, problem_of
 from benchmarks.opponents import PEERS
 from benchmarks.opponents.player import FIRST
 from benchmarks.threads import ONE_THREAD
 from benchmarks.timing import tell
 from corrbandits._shell.progress import bar
-from corrbandits.arena import fields as real
 from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING, Contestant
 from corrbandits.arena.playing import Outcome, play, play_step_by_step
-from corrbandits.arena.problems import FAMILIES, TUNING, Make, Problem, problem
+from corrbandits.arena.problems import TUNING, Problem, problem
 from corrbandits.arena.results import Game, Key, Results
 
 OURS = DEFAULT.rule
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         results = Results(options.results, options.seed)
         known = {game.key for game in results.games()}
-        families = _asked(options.families, _families(options.fields))
+        families = asked(options.families, known_families(options.fields))
     except ValueError as error:
         parser.error(str(error))
     wanted = games(families, options.problems, options.horizons, installed(options.peers))
@@ -80,19 +80,6 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r:.20}")
     return int(text)
-
-
-@cache
-def _families(fields: Path | None) -> dict[str, Make]:
-    """Return every family by its name, real fields among them."""
-    return {**FAMILIES, **(real.families(fields) if fields else {})}
-
-
-def _asked(names: list[str] | None, known: dict[str, Make]) -> list[str]:
-    for name in names or []:
-        if name not in known:
-            raise ValueError(f"--families must be of {', '.join(known)}, got {name!r:.60}.")
-    return names or list(known)
 
 
 def installed(peers: Iterable[str]) -> list[str]:
@@ -149,7 +136,7 @@ def game_of(work: tuple[Key, int, Path | None]) -> Game | str:
     try:
         who = Contestant(key.rule, key.told)
         _warm(who)
-        return Game(*key, *outcome_of(who, problem(key.family, seed, key.number, _families(fields)), key.horizon))
+        return Game(*key, *outcome_of(who, problem_of(key.family, seed, key.number, fields), key.horizon))
     except Exception as error:  # whatever a library raises ends this game alone
         return f"{key.rule} gave up on {key.family} {key.number}, {key.horizon} decisions: {error!r:.300}"
 

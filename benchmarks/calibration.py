@@ -10,16 +10,16 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from benchmarks import kept
+from benchmarks.families import problem_of
 from benchmarks.timing import tell
 from corrbandits.arena.calibration import LOSS, TIMES, Statement, statements
 from corrbandits.arena.campaign import Campaign
 from corrbandits.arena.fields import families
-from corrbandits.arena.problems import FAMILIES, VERSION, Make, problem
+from corrbandits.arena.problems import FAMILIES, VERSION, Make
 from corrbandits.arena.reliability import apart, demands, summary
 from corrbandits.arena.results import Results
 from corrbandits.policies import Gittins
@@ -113,13 +113,8 @@ def added(results: Results, wanted: Sequence[tuple[str, int]], jobs: int, folder
 def said_of(work: tuple[str, int, int, Path | None]) -> list[Statement]:
     """Return what is said of one problem, of a family or of a field in a folder."""
     family, number, seed, folder = work
-    given = problem(family, seed, number, _known(folder))
+    given = problem_of(family, seed, number, folder)
     return list(statements(given, number, Gittins(max(TIMES))))
-
-
-@cache
-def _known(folder: Path | None) -> dict[str, Make]:
-    return FAMILIES | ({} if folder is None else families(folder))
 
 
 def report(said: Sequence[Statement], seed: int) -> dict[str, Any]:

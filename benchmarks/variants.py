@@ -1,6 +1,6 @@
 """Rules like the default on a belief told nothing, each with one piece changed: for `ablation`.
 
-In the opening, and on other beliefs, each does what the rule does that it varies.
+In the opening, which but one leave as it is, and on other beliefs, each does what the rule does that it varies.
 """
 
 from __future__ import annotations
@@ -8,12 +8,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, final
+from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
+from benchmarks.opponents.player import spread
 from corrbandits import Gittins, HorizonUCL, Vague
 from corrbandits._core.checks import Array
 from corrbandits.belief import Belief
+from corrbandits.belief.vague.lengths import in_extents
 from corrbandits.belief.vague.opening import farthest
 from corrbandits.policies.base import IndexPolicy
 from corrbandits.policies.baselines import expected_gain
@@ -101,6 +105,27 @@ class SpreadOut(Variant):
             points = None if belief.parts.points is None else belief.parts.places()
             index[farthest(points, belief.counts, np.arange(belief.arms))] = np.inf
         return index
+
+
+@final
+@dataclass(frozen=True)
+class AnywhereFirst(Variant):
+    """The default, but the opening looks next to scrambled Sobol points, as others do, on each problem elsewhere.
+
+    What scrambles them follows from the order of the arms, which is another on every problem.
+    """
+
+    def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
+        """Return which arm must be tried: in the opening the one whose turn it is."""
+        must = super().pending(belief)
+        if not isinstance(belief, Vague) or not belief.opening or belief.coordinates is None:
+            return must
+        order = spread(in_extents(belief.coordinates), belief.arms, crc32(belief.coordinates.tobytes()))
+        return np.arange(belief.arms) == order[int(belief.counts.sum()) % belief.arms]
+
+    def varying(self, belief: Vague, t: int, m: int) -> Array:
+        """Return Q_i."""
+        return Gittins(self.horizon).index(belief, t)
 
 
 @final

@@ -4,8 +4,8 @@ import doctest
 
 import numpy as np
 import pytest
-from benchmarks import ablation
-from benchmarks.variants import LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
+from benchmarks import ablation, families
+from benchmarks.variants import AnywhereFirst, LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
 
 from corrbandits import Gittins, HorizonUCL, Vague
 from corrbandits.arena.problems import FAMILIES
@@ -46,6 +46,20 @@ def test_as_many_spread_out_arms_come_first_as_were_asked_for():
         assert arm == order[t - 1]
         belief = belief.observe(arm, rng.standard_normal())
     np.testing.assert_array_equal(SpreadOut(40).index(belief, 8), Gittins(40).index(belief, 8))
+
+
+def test_first_arms_may_lie_anywhere_on_each_problem_elsewhere():
+    places, rng, looked = np.arange(50.0), np.random.default_rng(1), []
+    for _ in range(6):
+        belief, arms = Vague(coordinates=rng.permutation(places)), []
+        for t in range(1, 5):
+            arms.append(AnywhereFirst(40).choose(belief, t))
+            belief = belief.observe(arms[-1], rng.standard_normal())
+        where = belief.coordinates[arms, 0]
+        assert np.ptp(where) > 23  # Sobol points: one in each quarter
+        looked.append(tuple(where))
+        np.testing.assert_array_equal(AnywhereFirst(40).index(belief, 5), Gittins(40).index(belief, 5))
+    assert len(set(looked)) > 1
 
 
 def test_looking_ahead_is_worth_what_playing_so_brings():
@@ -92,8 +106,27 @@ def test_ratios_are_of_the_same_problems_and_families_count_the_same():
     assert (row["worst"], row["family"]) == (pytest.approx(8.0), "trend")
 
 
-def test_examples():
-    assert doctest.testmod(ablation).failed == 0
+def test_real_fields_are_compared_apart(tmp_path, capsys):
+    folder, rng = tmp_path / "fields", np.random.default_rng(0)
+    folder.mkdir()
+    rows = "\n".join(f"{k % 5},{k // 5},{value:.3f}" for k, value in enumerate(rng.standard_normal(25)))
+    (folder / "meadow.csv").write_text(f"x,y,yield\n{rows}\n")
+    options = ["--results", str(tmp_path), "--fields", str(folder), "--horizons", "6", "--problems", "2"]
+    both = ["--families", "chain", "field meadow"]
+    assert ablation.main([*options, *both, "--variants", "24 parts"]) == 0
+    together, apart = capsys.readouterr().out.split("On real fields:")
+    assert "| 6 | 24 parts | 2 |" in together
+    assert "(field meadow)" not in together
+    assert "| 6 | 24 parts | 2 |" in apart
+    assert "(field meadow)" in apart
+    with pytest.raises(SystemExit):
+        ablation.main([*options, "--families", "field nowhere"])
+    assert "--families must be of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", [ablation, families])
+def test_examples(module):
+    assert doctest.testmod(module).failed == 0
 
 
 def test_the_page_shows_what_was_measured(tmp_path):

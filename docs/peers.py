@@ -27,6 +27,9 @@ from games import joined, seeds, short  # noqa: E402 - likewise
 
 PAGE, DATA = HERE / "arena.md", HERE / "peers.json"
 MARK, SURE = "peers", 0.05
+FEWEST = 5
+"""In how many families the default is ahead is said of peers with so many problems of each: else it is chance."""
+
 COLUMNS = ("horizon", "family", "rule", "told", "games", "difference", "p", "seconds")
 HEADS = ("plays", "problems", "regret, ours 1", "at worst for us", "we lose less in", "less than ours", "time")
 
@@ -45,13 +48,13 @@ def kept(games, seed):
 def behind(games):
     """Return for each horizon the families in which the rule told everything has lost more than some peer."""
     regret = {game.key: game.regret for game in games}
-    lead = defaultdict(float)
+    leads = defaultdict(list)
     for key, value in regret.items():
         ours = regret.get(key._replace(rule=DEFAULT.rule, told=EVERYTHING))
         if key.rule != DEFAULT.rule and ours is not None:
-            lead[key.horizon, key.family, key.rule] += value - ours
-    lost = sorted({(horizon, family) for (horizon, family, _), total in lead.items() if total <= 0})
-    return {str(horizon): [family for t, family in lost if t == horizon] for horizon, _, _ in lead}
+            leads[key.horizon, key.family, key.rule].append(value - ours)
+    lost = sorted({key[:2] for key, lead in leads.items() if len(lead) >= FEWEST and sum(lead) <= 0})
+    return {str(horizon): [family for t, family in lost if t == horizon] for horizon, _, _ in leads}
 
 
 def report(data):
@@ -70,13 +73,16 @@ def at_horizon(rows, horizon, behind):
     rivals = [row for row in rows if row["rule"] != DEFAULT.rule]
     told = [row for row in rows if row["told"] == EVERYTHING]
     peers = {row["rule"]: [one for one in rivals if one["rule"] == row["rule"]] for row in rivals}
-    families = {row["family"] for row in rivals}
-    lost = {row["family"] for row in rivals if row["difference"] <= 0}
+    enough = [row for row in rivals if row["games"] >= FEWEST]
+    families = {row["family"] for row in enough}
+    lost = {row["family"] for row in enough if row["difference"] <= 0}
     said = (
         f"After {horizon:,} decisions the default has lost less than every peer in {len(families - lost)} of "
-        f"{len(families)} families and real fields; a peer has lost significantly less in {sum(map(_less, rivals))} of "
-        f"{len(rivals)} comparisons."
+        f"{len(families)} families and real fields; a peer has lost significantly less in {sum(map(_less, enough))} of "
+        f"{len(enough)} comparisons."
     )
+    if few := sorted({row["rule"] for row in rivals} - {row["rule"] for row in enough}):
+        said += f" Those that have played fewer than {FEWEST} problems of a family do not count here: {', '.join(few)}."
     if told:
         ahead = {row["family"] for row in told} - set(behind or [])
         said += f" Told everything, the same rule has lost less than every peer in {len(ahead)}."

@@ -80,12 +80,13 @@ def test_the_page_shows_what_peers_lost():
     assert not {*data["seeds"].values()} & {*TUNING}
 
 
-def test_what_the_page_says_of_peers_follows_from_the_games_that_are_kept():
-    results = Results(ROOT / "benchmarks" / "games" / "40")
+@pytest.mark.parametrize("length", [40])
+def test_what_the_page_says_of_peers_follows_from_the_games_that_are_kept(length):
+    results = Results(ROOT / "benchmarks" / "games" / str(length))
     data, found = json.loads(PEERS.DATA.read_text(encoding="utf-8")), PEERS.kept(results.games(), results.seed)
-    assert data["seeds"]["40"] == results.seed
-    assert data["behind"]["40"] == found["behind"]["40"]
-    assert [row for row in data["rows"] if row[0] == 40] == found["rows"]
+    assert data["seeds"][str(length)] == results.seed
+    assert data["behind"][str(length)] == found["behind"][str(length)]
+    assert [row for row in data["rows"] if row[0] == length] == found["rows"]
 
 
 def test_a_folder_that_is_not_there_is_neither_made_nor_shown(tmp_path, capsys):
@@ -102,20 +103,24 @@ def test_the_command_compares_peers_on_the_same_problems(tmp_path):
         Game(family, number, 40, rule, "nothing", regret, 0.1, 1e-3)
         for rule, each in regrets.items()
         for family in ("chain", "trend")
-        for number, regret in enumerate(each)
+        for number, regret in enumerate(2 * each)
         if (rule, family) != ("better", "trend")
     )
-    results.add([Game("chain", 3, 40, "Gittins", "nothing", 1e6, 0.1, 1e-3)])  # nobody else has played that problem
-    told = {("chain", 0): 4.0, ("chain", 1): 10.0, ("chain", 2): 16.1, ("trend", 0): 20.0}  # more than `better`, in all
-    results.add(Game(*key, 40, "Gittins", "everything", regret, 0.1, 1e-3) for key, regret in told.items())
+    results.add([Game("chain", 9, 40, "Gittins", "nothing", 1e6, 0.1, 1e-3)])  # nobody else has played that problem
+    results.add(Game("trend", number, 40, "seldom", "nothing", 0.1, 0.1, 1e-3) for number in range(PEERS.FEWEST - 1))
+    told = (("chain", n, (4.0, 10.0, 16.1)[n % 3]) for n in range(6))  # more than `better`, in all
+    told = (*told, ("trend", 0, 20.0))
+    results.add(Game(*key, 40, "Gittins", "everything", regret, 0.1, 1e-3) for *key, regret in told)
     (tmp_path / "arena.md").write_text(between(PEERS.MARK), encoding="utf-8")
     PEERS.main([str(tmp_path / "games"), "--docs", str(tmp_path)])
     text = (tmp_path / "arena.md").read_text(encoding="utf-8")
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "lost less than every peer in 1 of 2 families" in text
+    assert "do not count here: seldom." in text
     assert "Told everything, the same rule has lost less than every peer in 1." in text
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
-    assert rows[2][:5] == ["better", "3", "0.5", "0.5 (chain)", "0 of 1"]
-    assert rows[3][0] == "Gittins, told everything"
-    assert rows[4][:5] == ["worse", "6", "2", "2 (chain)", "2 of 2"]
+    assert rows[2][:2] == ["seldom", "4"]
+    assert rows[3][:5] == ["better", "6", "0.5", "0.5 (chain)", "0 of 1"]
+    assert rows[4][0] == "Gittins, told everything"
+    assert rows[5][:5] == ["worse", "12", "2", "2 (chain)", "2 of 2"]

@@ -123,6 +123,9 @@ def test_over_all_families_ratios_have_a_geometric_mean_and_the_worst_is_named()
     assert row.ratio == pytest.approx(4.0)
     assert (row.worst, row.worst_family) == (8.0, "field b")
     assert not any(row.family == ALL for row in rows)
+    best = found(rows, FIELDS, "Gittins", "everything")
+    assert best.difference == pytest.approx(1 / 4 - 1)  # 1/2 and 1/8 of the default's, and not their mean
+    assert best.p == 0.0
 
 
 def test_only_problems_that_both_played_are_compared():

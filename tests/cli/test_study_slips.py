@@ -141,6 +141,8 @@ def test_sites_and_eastings_are_taken_and_what_is_taken_is_said(ok, answer, refu
     read = "Read from the file: separated by semicolons; Site as name; Easting as x; Northing as y."
     assert made["remarks"][0] == read
     assert answer("ask", "f")["trials"][0]["coordinates"] == {"x": 10.0, "y": 20.0}
+    (tmp_path / "field.csv").write_text("Site,East,North\nford,10,20\nridge,30,40\n")
+    assert "East as x; North as y" in answer("create", "e", "--arms", "field.csv")["remarks"][0]
     (tmp_path / "field.csv").write_text("id,far,wide\nford,10,20\n")
     said = " ".join(refused("create", "g", "--arms", "field.csv", "--noise-sd", "1").split())
     assert "the columns are id, far, wide" in said
@@ -200,3 +202,46 @@ def test_a_plan_has_numbers_as_the_arms_file_had_them(ok, tmp_path):
         "2,B,100,1.0,",
         "trial,name,x,y,reward",
     ]
+
+
+def test_columns_that_might_say_where_arms_lie_are_not_dropped_without_a_word(ok, answer, tmp_path):
+    (tmp_path / "field.csv").write_text("name,soil,eastward,northward\nford,clay,10,20\nridge,sand,30,\n")
+    remarks = answer("create", "t", "--arms", "field.csv", "--rounds", "9")["remarks"]
+    assert remarks[0].startswith("No column says where arms lie, so none tells of another: eastward, northward are")
+    assert "The first trials are of arms not tried yet, in their order" in remarks[-1]
+    ok("ask", "t")
+    assert "in the opening: the first of those tried least" in ok("explain", "t", "1")
+    (tmp_path / "names.csv").write_text("name,soil\nford,clay\nridge,sand\n")
+    assert "No column says" not in " ".join(answer("create", "u", "--arms", "names.csv")["remarks"])
+
+
+def test_who_names_an_arm_in_place_of_its_trial_learns_how_to_tell_it(ok, refused):
+    ok(*CREATE)
+    said = " ".join(refused("tell", "meadow", "brook", "31").split())
+    assert "The open trial of an arm is told by `tell STUDY --arm ARM REWARD`" in said
+
+
+def test_a_wrong_prior_mean_is_named_and_not_the_largest_of_rewards_that_agree(ok, tmp_path):
+    (tmp_path / "line.csv").write_text("name,x\n" + "".join(f"p{k},{k}\n" for k in range(8)))
+    ok(
+        "create",
+        "t",
+        "--arms",
+        "line.csv",
+        "--rounds",
+        "40",
+        "--prior-mean",
+        "20",
+        "--prior-sd",
+        "4",
+        "--noise-sd",
+        "2",
+    )
+    said = [" ".join(ok("observe", "t", "p0", str(reward)).split()) for reward in (46, 47, 45, 46, 47)]
+    assert "the rewards of p0 average 46.5" in said[1]
+    assert "If they are all right, see whether what was stated still stands: corrbandits study show t" in said[1]
+    assert "WARNING: the rewards contradict the stated mean, 20" in said[-1]
+    assert "mistyped in trial" not in said[-1]
+    assert "mistyped in trial" not in ok("show", "t")
+    (tmp_path / "more.csv").write_text("arm,reward\np0,46\n")
+    assert "contradict the stated mean" in " ".join(ok("observe", "t", "--from", "more.csv").split())

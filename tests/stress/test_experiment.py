@@ -131,3 +131,11 @@ def test_a_wrong_table_is_refused_with_its_line(read, old, new, line, said):
     assert FILE.count(old) == 1
     with pytest.raises(ExperimentError, match=f"line {line}: .*{re.escape(said)}"):
         read(FILE.replace(old, new))
+
+
+def test_without_a_prior_to_make_wrong_it_is_said_that_one_is_needed(read):
+    text = re.sub(r"\[priors\.smooth\].*?\n\n?(?=\[)", '[priors.smooth]\nkind = "vague"\n', FILE, flags=re.DOTALL)
+    rule = '[policies.two]\nrule = "Gittins"\nprior = "smooth"\n'
+    text = re.sub(r"\[policies\.two\].*?(?=\[run\])", rule, text, flags=re.DOTALL)
+    with pytest.raises(ExperimentError, match=r"which a stress test makes wrong, but none is: .* Add such a prior"):
+        read(text)

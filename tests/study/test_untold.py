@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import corrbandits as cb
-from corrbandits.study.report.sentences import decision_in_words
+from corrbandits.belief.contradiction import FACTORS, Contradiction
+from corrbandits.study.report.sentences import contradictions_in_words, decision_in_words
 from tests.support.studies import bits
 
 SITES = {"name": list("abcdef"), "x": [0.0, 1.0, 3.0, 4.0, 7.0, 8.0], "y": [0.0, 2.0, 1.0, 5.0, 2.0, 4.0]}
@@ -167,3 +168,27 @@ def test_rewards_of_an_arm_that_are_all_mistyped_are_judged_by_the_other_arms(be
     assert found.expected == pytest.approx(without.mean[5], rel=1e-9)
     assert found.deviation**2 == pytest.approx(without.variance[5] + without.noise_variance[5] / 2, rel=1e-9)
     assert "the rewards of 5 average 365" in study.show()
+
+
+def test_rewards_of_an_arm_that_agree_are_not_taken_for_mistyped_where_a_stated_deviation_is_absurd(begin):
+    line = {"x": [float(x) for x in range(20)]}
+    study = told_nothing(begin, arms=line, prior=cb.Vague(coordinates=line["x"], sd=0.1))
+    rng = np.random.default_rng(1)
+    study.observe(0, 49.8)
+    study.observe(1, 50.7)
+    for _ in range(20):
+        study.observe(9, float(55 + 2 * rng.standard_normal()))
+    [found] = [one for one in study.surprises() if one.rewards > 1]
+    assert found.arm == 9
+    contradicted = study.snapshot().contradictions()
+    assert contradicted[0].name == "sd"
+    assert contradicted[0].log_times > 10
+    assert study.snapshot().stopping(1e9).enough is False
+    assert "mistyped in trial" not in study.show()
+    assert "WARNING: the rewards contradict the stated sd, 0.1" in " ".join(study.show().split())
+
+
+def test_what_is_contradicted_beyond_all_that_was_tried_is_said_to_be_more():
+    found = contradictions_in_words([Contradiction("sd", 1e-9, 99.0, FACTORS[-1])], "meadow")
+    assert "most near 1e-06 or more" in found
+    assert "or more" not in contradictions_in_words([Contradiction("sd", 1e-9, 99.0, FACTORS[-2])], "meadow")

@@ -34,7 +34,7 @@ HEADINGS = {
 }
 """Other headings that a column may have, if there is none of the name that it has here."""
 
-GRID = (("col", "row"), ("column", "row"), ("easting", "northing"))
+GRID = (("col", "row"), ("column", "row"), ("easting", "northing"), ("east", "north"))
 """Other headings of x and y, if there is no x; both or none."""
 
 TAKEN = (

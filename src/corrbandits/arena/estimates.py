@@ -103,15 +103,20 @@ def over_families(estimates: Sequence[Estimate]) -> Estimate:
     return Estimate(float(values.mean()), math.sqrt(total) / len(values), freedom)
 
 
-def geometric_mean(estimates: Sequence[Estimate]) -> tuple[float, float, float]:
+def mean_log(ratios: Sequence[Estimate]) -> Estimate:
+    """Return the mean over families of the logarithms of ratios."""
+    if any(not each.value > 0 for each in ratios):
+        return NONE
+    return over_families([Estimate(math.log(each.value), each.error / each.value, each.degrees) for each in ratios])
+
+
+def geometric_mean(ratios: Sequence[Estimate]) -> tuple[float, float, float]:
     """Return the geometric mean of ratios over families, and its 95 % interval.
 
     >>> round(geometric_mean([Estimate(2.0, 0.1, 9.0), Estimate(8.0, 0.1, 9.0)])[0], 9)
     4.0
     """
-    if not estimates or any(not each.value > 0 for each in estimates):
-        return math.nan, math.nan, math.nan
-    logs = over_families([Estimate(math.log(each.value), each.error / each.value, each.degrees) for each in estimates])
+    logs = mean_log(ratios)
     low, high = logs.interval
     return math.exp(logs.value), math.exp(low), math.exp(high)
 

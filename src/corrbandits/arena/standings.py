@@ -1,7 +1,8 @@
 """Who lost how much: the table of a report, one row per horizon, family and contestant, computed from the games.
 
 Regrets are in deviations of a problem's mean rewards. A ratio is to the rule told the right prior that `reference`
-names for the family; over all families it is the geometric mean, other numbers are means, families weighted equally.
+names for the family; over all families ratios, and differences from the default, are geometric means and other numbers
+means, families weighted equally.
 Real fields are apart: nobody knows the right prior there, and rules told "everything" have one fitted to all rewards.
 So are problems whose mean rewards change, and recorded series.
 """
@@ -71,7 +72,7 @@ class Standing(NamedTuple):
     """Processor time per decision, the median."""
 
     difference: float
-    """By which share it loses more than the default does, on the same problems."""
+    """By which share it loses more than the default does, on the same problems; over families in geometric mean."""
 
     difference_low: float
     difference_high: float
@@ -115,6 +116,8 @@ class _Measured(NamedTuple):
     won: float
     price: Estimate
     difference: Estimate
+    times: Estimate
+    """How many times the default's regret its own is, on the same problems."""
 
 
 def _of_horizon(horizon: int, families: Mapping[str, Family]) -> list[Standing]:
@@ -168,6 +171,7 @@ def _measured(family: Family, best: Contestant) -> dict[Contestant, _Measured]:
             if one.told == NOTHING
             else estimates.NONE,
             estimates.difference(*_paired(played, family.get(DEFAULT, {}))),
+            estimates.ratio(*_paired(played, family.get(DEFAULT, {}))),
         )
         for one, played in family.items()
     }
@@ -194,7 +198,7 @@ def _of_family(horizon: int, one: Contestant, name: str, of: _Measured) -> Stand
         won=of.won,
         price=of.price.value,
         seconds=float(np.median([game.seconds for game in of.games])),
-        **_differences(of.difference),
+        **_differences(of.difference.value, *of.difference.interval, of.difference.p),
     )
 
 
@@ -202,6 +206,8 @@ def _together(horizon: int, group: str, one: Contestant, of: Mapping[str, _Measu
     ratios = {name: each.ratio for name, each in of.items() if not math.isnan(each.ratio.value)}
     worst = max(ratios, key=lambda name: ratios[name].value, default="")
     games = [game for each in of.values() for game in each.games]
+    times = estimates.mean_log(_known([each.times for each in of.values()]))
+    more, low, high = (math.expm1(log) for log in (times.value, *times.interval))
     return Standing(
         horizon,
         group,
@@ -216,7 +222,7 @@ def _together(horizon: int, group: str, one: Contestant, of: Mapping[str, _Measu
         won=float(np.mean([each.won for each in of.values()])),
         price=estimates.geometric_mean(_known([each.price for each in of.values()]))[0],
         seconds=float(np.median([game.seconds for game in games])),
-        **_differences(_mean_of([each.difference for each in of.values()])),
+        **_differences(more, low, high, times.p),
     )
 
 
@@ -238,6 +244,5 @@ def _from_0(estimate: Estimate) -> tuple[float, float, float]:
     return value, max(low, 0.0) if not math.isnan(low) else low, high
 
 
-def _differences(estimate: Estimate) -> dict[str, Any]:
-    low, high = estimate.interval
-    return {"difference": estimate.value, "difference_low": low, "difference_high": high, "p": estimate.p}
+def _differences(value: float, low: float, high: float, p: float) -> dict[str, Any]:
+    return {"difference": value, "difference_low": low, "difference_high": high, "p": p}

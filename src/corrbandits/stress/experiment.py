@@ -82,8 +82,13 @@ def _policy(top: Table, table: Table, experiment: Experiment, wanted: str | None
     informed = [
         name for name, player in top.tables("policies", A_POLICY).items() if _way(priors[player.values["prior"]])
     ]
+    if not informed:
+        raise table.error(
+            "policies must be of a prior with a kernel or a covariance, which a stress test makes wrong, but none is: "
+            "what is told nothing has nothing to be wrong. Add such a prior to [priors], and a policy that has it."
+        )
     if len(informed) != 1:
-        known = ", ".join(informed or experiment.policies)
+        known = ", ".join(informed)
         raise table.error(
             f"policy must say which one is tested, since {len(informed)} of them have a prior with a kernel or a "
             f'covariance. Add policy = "..." to [stress], or --policy to the command: {known}.'

@@ -65,6 +65,9 @@ class Explanation:
     history: bool = False
     """Whether earlier seasons are known: then arms are tried first that did best in these."""
 
+    places: bool = True
+    """Whether arms lie anywhere: if not, those that are tried first are taken in their order."""
+
     way: float | None = None
     """What it cost to go there, in rewards, where the rule weighs that; None where it does not."""
 
@@ -106,6 +109,8 @@ class Explanation:
         if self.way is not None:
             far = "far from what was tried, and of such arms " if self.t > 1 else ""
             return f"{far}the cheapest to reach, for {number(self.way, 4)}"
+        if not self.places:
+            return "the first of those tried least"
         return "the farthest from what was tried" if self.t > 1 else "the middle of all arms"
 
 
@@ -130,6 +135,7 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
         tied=0 if opening else at.ties(limits, arm),
         opening=opening,
         history=isinstance(belief, Vague) and belief.parts.past is not None,
+        places=isinstance(belief, Vague) and belief.coordinates is not None,
         way=at.way(arm),
         remarks=tuple(remarks(at, belief, arm)),
     )

@@ -132,8 +132,12 @@ def _say_measured(snapshot: Snapshot, times: Sequence[float]) -> None:
 def _say_surprises(snapshot: Snapshot, surprises: Sequence[Surprise], lines: Mapping[int, str]) -> None:
     if surprises:
         from corrbandits.study.report.sentences import amend_in_words, surprise_in_words
+        from corrbandits.study.report.warnings import doubts, unexplained
 
-        for one in surprises[:MOST_WARNINGS]:
+        alone = unexplained(snapshot.ledger, surprises)
+        if len(alone) < len(surprises):
+            say(*doubts(snapshot.ledger, snapshot.name))
+        for one in alone[:MOST_WARNINGS]:
             say(surprise_in_words(one), amend_in_words(one, snapshot.name, lines.get(one.trial, "")))
 
 

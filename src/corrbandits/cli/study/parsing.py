@@ -112,8 +112,8 @@ def trial_number(text: str) -> int:
     if re.fullmatch(r"\d{1,18}", text, re.ASCII):
         return int(text)
     raise ValueError(
-        f"a trial must be a number that ask said, such as 17, got {text!r:.60}. For a reward that was not asked for, "
-        "observe takes the name of an arm."
+        f"a trial must be a number that ask said, such as 17, got {text!r:.60}. The open trial of an arm is told "
+        "by `tell STUDY --arm ARM REWARD`; `observe STUDY ARM REWARD` is for a reward that was not asked for."
     )
 
 

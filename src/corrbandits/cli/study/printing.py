@@ -63,8 +63,12 @@ def say_done(snapshot: Snapshot, did: str, number: int, *, already: bool = False
     surprise = snapshot.surprise(number)
     if surprise is not None:
         from corrbandits.study.report.sentences import amend_in_words, surprise_in_words
+        from corrbandits.study.report.warnings import doubts, unexplained
 
-        say(surprise_in_words(surprise), amend_in_words(surprise, snapshot.name))
+        for one in (alone := unexplained(snapshot.ledger, [surprise])):
+            say(surprise_in_words(one), amend_in_words(one, snapshot.name))
+        if not alone:
+            say(*doubts(snapshot.ledger, snapshot.name))
 
 
 def _measured(snapshot: Snapshot, number: int) -> str:

@@ -13,7 +13,7 @@ from corrbandits._core.checks import Array, fields_of
 from corrbandits._shell.numbers import counted, number
 from corrbandits.belief import Belief, Learnt
 from corrbandits.belief.base import span
-from corrbandits.belief.contradiction import Contradiction
+from corrbandits.belief.contradiction import FACTORS, Contradiction
 from corrbandits.belief.vague.learnt import Interval
 from corrbandits.policies import Gittins, HorizonUCL, Policy
 from corrbandits.study.measured import moment_in_words
@@ -123,14 +123,15 @@ def _said(stated: float | tuple[float, float]) -> str:
 
 
 def _likely(found: Contradiction) -> str:
-    """Return where the likeliest values lie."""
+    """Return where the likeliest values lie, as far as any were tried."""
     if found.name == "mean":
         if isinstance(found.stated, float):
             return f"most near {number(found.stated + found.likely, 3)}"
         return f"most where it is {number(abs(found.likely), 2)} {'higher' if found.likely > 0 else 'lower'}"
+    beyond = {FACTORS[0]: " or less", FACTORS[-1]: " or more"}.get(found.likely, "")
     if isinstance(found.stated, float):
-        return f"most near {number(found.stated * found.likely, 2)}"
-    return f"most where it is {number(found.likely, 2)} times as large"
+        return f"most near {number(found.stated * found.likely, 2)}{beyond}"
+    return f"most where it is {number(found.likely, 2)} times as large{beyond}"
 
 
 def learnt_in_words(learnt: Learnt) -> str:
@@ -208,7 +209,10 @@ def amend_in_words(found: Surprise, study: str, where: str = "") -> str:
     else:
         said = f"trial {found.trial}{where}, {number(found.reward, 6)}"
     name = _in_shell(study)
-    return f"Perhaps it was mistyped in {said}. If it is wrong: corrbandits study amend {name} {found.trial} REWARD"
+    amend = f"Perhaps it was mistyped in {said}. If it is wrong: corrbandits study amend {name} {found.trial} REWARD"
+    if found.rewards == 1:
+        return amend
+    return f"{amend}. If they are all right, see whether what was stated still stands: corrbandits study show {name}"
 
 
 def future_in_words(trial: int, measured: float, study: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from corrbandits.belief.contradiction import Contradiction, contradictions
@@ -17,15 +19,23 @@ from corrbandits.study.report.sentences import (
     noise_in_words,
     surprise_in_words,
 )
-from corrbandits.study.report.surprises import surprises, tally_of, told, without
+from corrbandits.study.report.surprises import Surprise, surprises, tally_of, told, without
 
 MOST_SURPRISES = 3
 
 
 def warnings(ledger: Ledger, name: str) -> tuple[str, ...]:
     """Return all that a person should look at, in words."""
-    found = [f"{surprise_in_words(one)} {amend_in_words(one, name)}" for one in surprises(ledger)[:MOST_SURPRISES]]
+    apart = unexplained(ledger, surprises(ledger))[:MOST_SURPRISES]
+    found = [f"{surprise_in_words(one)} {amend_in_words(one, name)}" for one in apart]
     return (*found, *doubts(ledger, name), *remarks(ledger, name))
+
+
+def unexplained(ledger: Ledger, found: Sequence[Surprise]) -> list[Surprise]:
+    """Return what surprises, without averages of several rewards where what was stated is wrong: that explains them."""
+    if any(one.rewards > 1 for one in found) and contradicted(ledger):
+        return [one for one in found if one.rewards == 1]
+    return [*found]
 
 
 def remarks(ledger: Ledger, name: str) -> tuple[str, ...]:
@@ -36,12 +46,13 @@ def remarks(ledger: Ledger, name: str) -> tuple[str, ...]:
 def contradicted(ledger: Ledger) -> list[Contradiction]:
     """Return what the rewards contradict of what was stated, the worst first.
 
-    A few rewards that surprise may be mistyped, and say nothing of what was stated then: they are left out. Where mean
-    rewards change nothing is said: averages over time contradict what is true at each time.
+    A few single rewards that surprise may be mistyped, and say nothing of what was stated then: they are left out; an
+    arm's average of several is not. Where mean rewards change nothing is said: averages over time contradict what is
+    true at each time.
     """
     if ledger.recipe.changes:
         return []
-    apart, seen = surprises(ledger), int(np.count_nonzero(ledger.tally.counts))
+    apart, seen = [one for one in surprises(ledger) if one.rewards == 1], np.count_nonzero(ledger.tally.counts)
     few = 0 < len({one.arm for one in apart}) < seen / 2
     tally = tally_of(without(told(ledger), apart), ledger) if few else ledger.tally
     return contradictions(ledger.prior, tally)

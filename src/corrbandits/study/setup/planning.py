@@ -208,9 +208,8 @@ def _beginning(prior: Belief, policy: Policy) -> list[str]:
     if isinstance(prior, Vague):
         if prior.opening and prior.parts.past is not None and prior.still_needed == 1:
             return ["The first trials are of the arms that did best in earlier seasons."]
-        return [
-            "The first trials are of arms far from each other, until there is a scale to compare with."
-        ] * prior.opening
+        which = "arms far from each other" if prior.coordinates is not None else "arms not tried yet, in their order"
+        return [f"The first trials are of {which}, until there is a scale to compare with."] * prior.opening
     pending = int(np.count_nonzero(policy.pending(prior)))
     if not pending:
         return []

@@ -20,6 +20,7 @@ from typing import Any, final
 
 from corrbandits._core.checks import Array
 from corrbandits._shell.csv import (
+    MOST_LISTED,
     SEPARATORS,
     Columns,
     missing_column,
@@ -68,7 +69,7 @@ def read_sheet(path: str | os.PathLike[str]) -> Sheet:
         arms |= dict(zip(axes, where.T, strict=True))
     taken = {"name": called, **axes, **{name: heading for name, heading in priors.items() if heading}}
     others = {name: number_or_text(columns, name, path) for name in columns if name not in taken.values()}
-    remarks = (*_remarks(taken, columns.separator), *_at_one_place(names, where))
+    remarks = (*_remarks(taken, columns.separator), *_nowhere(others, where), *_at_one_place(names, where))
     return Sheet(arms | others, len(names), tuple(axes), where, **given, remarks=remarks)
 
 
@@ -79,6 +80,17 @@ def _remarks(taken: dict[str, str], separator: str) -> tuple[str, ...]:
     ]
     apart = [f"separated by {SEPARATORS[separator]}"] if separator != "," else []
     return (f"Read from the file: {'; '.join(apart + renamed)}.",) if apart or renamed else ()
+
+
+def _nowhere(others: dict[str, Any], where: Array | None) -> tuple[str, ...]:
+    """Return that arms lie nowhere, where columns of numbers might have been meant to say it."""
+    numbers = [name for name, entries in others.items() if not isinstance(entries[0], str)]
+    if where is not None or not numbers:
+        return ()
+    return (
+        f"No column says where arms lie, so none tells of another: {', '.join(numbers[:MOST_LISTED])} "
+        f"{'is' if len(numbers) == 1 else 'are'} only kept with the arms. If they lie there, call the columns x and y.",
+    )
 
 
 def _at_one_place(names: list[str], where: Array | None) -> tuple[str, ...]:

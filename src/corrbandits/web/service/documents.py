@@ -106,7 +106,7 @@ def judged(snapshot: Snapshot) -> Data:
 def warnings(snapshot: Snapshot) -> list[Data]:
     """Return what a person should look at, and what to do."""
     from corrbandits.study.report.sentences import surprise_in_words
-    from corrbandits.study.report.warnings import doubts
+    from corrbandits.study.report.warnings import doubts, unexplained
 
     found = [
         {
@@ -115,7 +115,7 @@ def warnings(snapshot: Snapshot) -> list[Data]:
             "trial": one.trial,
             "arm": one.arm,
         }
-        for one in snapshot.surprises()
+        for one in unexplained(snapshot.ledger, snapshot.surprises())
     ]
     for text in doubts(snapshot.ledger, snapshot.name):
         what, _, then = _plain(text).partition(". ")

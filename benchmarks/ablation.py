@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import kept
-from benchmarks.families import asked, known_families, problem_of
+from benchmarks.families import asked, known_families, positive, problem_of
 from benchmarks.timing import tell
 from benchmarks.variants import AnywhereFirst, LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
 from corrbandits import Gittins, HorizonUCL, Vague
@@ -78,12 +78,12 @@ class Game(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, metavar="DIRECTORY", required=True, help="where games are kept")
-    parser.add_argument("--problems", type=int, default=40, help="of each family (40)")
+    parser.add_argument("--problems", type=positive, default=40, help="of each family (40)")
     parser.add_argument("--families", nargs="+", metavar="FAMILY", help="all but those of many arms if left out")
     parser.add_argument("--fields", type=Path, metavar="DIRECTORY", help="real fields too: CSV files of x, y, yields")
-    parser.add_argument("--horizons", nargs="+", type=int, default=[200], help="decisions in a game (200)")
+    parser.add_argument("--horizons", nargs="+", type=positive, default=[200], help="decisions in a game (200)")
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS), metavar="VARIANT")
-    parser.add_argument("--jobs", type=int, default=1, help="games at the same time (1)")
+    parser.add_argument("--jobs", type=positive, default=1, help="games at the same time (1)")
     parser.add_argument("--out", type=Path, help="write data and page, such as to docs")
     parser.add_argument("--keep", action="store_true", help="keep what the page says by more problems than these")
     options = parser.parse_args(arguments)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import kept
-from benchmarks.families import asked, known_families, problem_of
+from benchmarks.families import asked, known_families, positive, problem_of
 from benchmarks.opponents import PEERS
 from benchmarks.opponents.player import FIRST
 from benchmarks.threads import ONE_THREAD
@@ -53,10 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="that of a new folder; drawn if left out")
     parser.add_argument("--families", nargs="+", metavar="FAMILY", help="all of them if left out")
     parser.add_argument("--fields", type=Path, metavar="DIRECTORY", help="real fields to play too, as CSV files")
-    parser.add_argument("--problems", type=_positive, default=4, help="of each family (4)")
-    parser.add_argument("--horizons", nargs="+", type=_positive, default=[40], help="decisions in a game (40)")
+    parser.add_argument("--problems", type=positive, default=4, help="of each family (4)")
+    parser.add_argument("--horizons", nargs="+", type=positive, default=[40], help="decisions in a game (40)")
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS), metavar="PEER")
-    parser.add_argument("--jobs", type=_positive, default=1, help="games at the same time (1)")
+    parser.add_argument("--jobs", type=positive, default=1, help="games at the same time (1)")
     options = parser.parse_args(arguments)
     try:
         results = Results(options.results, options.seed)
@@ -74,12 +74,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for failure in failures:
         tell(failure)
     return 1 if failures else 0
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r:.20}")
-    return int(text)
 
 
 def installed(peers: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -36,3 +37,10 @@ def asked(names: list[str] | None, families: Iterable[str]) -> list[str]:
         if name not in known:
             raise ValueError(f"--families must be of {', '.join(known)}, got {name!r:.60}.")
     return names or known
+
+
+def positive(text: str) -> int:
+    """Return the whole number from 1 that an option says."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r:.20}")
+    return int(text)

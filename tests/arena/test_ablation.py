@@ -124,6 +124,13 @@ def test_real_fields_are_compared_apart(tmp_path, capsys):
     assert "--families must be of" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--problems", "--horizons", "--jobs"])
+def test_numbers_below_1_are_refused(option, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        ablation.main(["--results", str(tmp_path), option, "0"])
+    assert "must be a whole number from 1, got '0'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("module", [ablation, families])
 def test_examples(module):
     assert doctest.testmod(module).failed == 0

@@ -79,3 +79,29 @@ def test_rewards_in_other_units_have_the_same_rivals():
     (tail, excess), (same, more) = belief.rivals(3), other.rivals(3)
     np.testing.assert_allclose(same, tail, rtol=1e-7)
     np.testing.assert_allclose(more, 1024.0 * excess, rtol=1e-7)
+
+
+@pytest.mark.parametrize("noise", [1e-1, 1e-2, 1e-3])
+def test_where_measurements_are_precise_no_arm_is_better_than_itself(noise):
+    """All variances are then far below those beforehand, and what is left of them is rounded."""
+    levels, arms = np.array([0.0, 4.0, 8.0, 3.0, 1.0, 2.0, 5.0, 4.5]), np.tile(np.arange(8), 6)
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        belief = Vague(coordinates=range(8)).observe(arms, levels[arms] + noise * rng.standard_normal(48))
+        tail, excess = belief.rivals(2)
+        assert tail[2] == excess[2] == 0
+        assert 1 - tail.sum() == pytest.approx((belief.draws(rng, 500).argmax(axis=0) == 2).mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("sd", [1e3, 2e6, 1e7])
+@pytest.mark.parametrize("related", [False, True])
+def test_arms_that_differ_much_are_told_apart_however_little_was_known_of_them(sd, related):
+    """Beside a deviation of `sd`, the difference of two arms is known nearly as exactly as the noise allows."""
+    if related:
+        prior = Correlated(kernel=sd**2 * Exponential(2.0), coordinates=range(3), noise_variance=1.0)
+    else:
+        prior = Vague(coordinates=range(3), mean=0.0, sd=sd, noise_sd=1.0)
+    tail, excess = prior.observe([0, 1], [500.0, 700.0]).rivals(0)
+    assert tail[1] == pytest.approx(1.0)
+    assert tail.max() <= 1.0
+    assert excess[1] == pytest.approx(200.0, rel=1e-3)

@@ -401,3 +401,55 @@ def test_the_expected_variance_of_one_more_reward_is_what_is_seen():
     assert expected(lambda b: b.mean[arm]) == pytest.approx(belief.mean[arm], rel=1e-6)
     after = expected(lambda b: b.variance[arm] + b.mean[arm] ** 2)
     assert after == pytest.approx(belief.variance[arm] + belief.mean[arm] ** 2, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("said", "rewards"),
+    [
+        *(({"mean": (0.0, 1.0)}, [0, 0, 0, 0, 0, apart]) for apart in (1e-150, 1e-160, 1e-300)),
+        ({"sd": 1.0}, [0, 0, 0, 0, 0, 1e-155]),
+        ({"mean": (0.0, 1.0), "sd": 1.0, "noise_sd": 1.0}, [0, 0, 0, 0, 0, 1e-200]),
+        ({"sd": 1e-10}, [0, 0, 1e150, 0, 0, 1e150]),
+        ({"mean": 0.0, "sd": 1.0}, [1e200, 2e200, -1e200, 1e200, 2e200, -1e200]),
+        ({"mean": 1e140}, [1e-100, 2e-100, -1e-100, 0, 0, 0]),
+    ],
+)
+def test_rewards_and_what_was_stated_may_lie_any_number_of_powers_apart(said, rewards):
+    belief = Vague(arms=3, **said).observe([0, 1, 2, 0, 1, 2], rewards)
+    assert np.isfinite([belief.mean, belief.variance, belief.credible_limit(-3.0), *belief.rivals(0)]).all()
+    assert 0 <= Gittins(40).choose(belief, 7) < 3
+    assert belief.learnt().noise_sd.low >= 0
+
+
+def test_rewards_that_hardly_differ_are_equal_beside_what_was_stated():
+    prior = Vague(arms=3, mean=(0.0, 1.0), sd=1.0, noise_sd=1.0)
+    equal, nearly = (prior.observe([0, 1, 2], [0.0, 0.0, last]) for last in (0.0, 1e-250))
+    np.testing.assert_allclose(nearly.mean, equal.mean, rtol=1e-12)
+    np.testing.assert_allclose(nearly.deviation, equal.deviation, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mean", [(1,), [], np.array([[1.0, 2.0]]), (2.0, 1.0)])
+def test_a_mean_that_is_neither_a_number_nor_an_interval_is_refused_in_words(mean):
+    with pytest.raises(ValueError, match=r"mean must be a number, a 90 % interval"):
+        Vague(arms=2, mean=mean)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-6, 1e-8, 1e-12])
+def test_deviations_of_precise_measurements_keep_their_digits(noise):
+    """Of arms alone a deviation follows from counts; related arms are known no worse than that."""
+    arms, rewards = [0, 0, 0, 1], [0.3, 0.3 + noise, 0.3 - noise, 0.7]
+    alone = Vague(arms=3, mean=0.0, sd=1.0, noise_sd=noise).observe(arms, rewards)
+    expected = [1 / math.sqrt(1 + 3 / noise**2), 1 / math.sqrt(1 + 1 / noise**2), 1.0]
+    np.testing.assert_allclose(alone.deviation, expected, rtol=1e-7)  # rewards themselves are rounded
+    told = {"coordinates": range(3), "mean": 0.0, "sd": 1.0, "length": 2.0, "kernel": "exponential", "site": 0.0}
+    related = Vague(**told, noise_sd=noise).observe(arms, rewards)
+    root = mpmath.mpf(-1) / 2
+    with mpmath.workdps(60):
+        R = mpmath.matrix(3, 3)
+        for i in range(3):
+            for j in range(3):
+                R[i, j] = mpmath.exp(root * abs(i - j))
+        M = R[:2, :2] + mpmath.diag([mpmath.mpf(noise) ** 2 / 3, mpmath.mpf(noise) ** 2])
+        S = R - R[:, :2] * M**-1 * R[:2, :]
+        expected = [float(mpmath.sqrt(S[i, i])) for i in range(3)]
+    np.testing.assert_allclose(related.deviation, expected, rtol=1e-7)

@@ -245,3 +245,10 @@ def test_a_wrong_prior_mean_is_named_and_not_the_largest_of_rewards_that_agree(o
     assert "mistyped in trial" not in ok("show", "t")
     (tmp_path / "more.csv").write_text("arm,reward\np0,46\n")
     assert "contradict the stated mean" in " ".join(ok("observe", "t", "--from", "more.csv").split())
+
+
+def test_rounds_that_cannot_be_had_without_repeats_are_pointed_out(answer, tmp_path):
+    (tmp_path / "two.csv").write_text("name,x\na,0\nb,1\n")
+    options = ("--arms", "two.csv", "--once", "--rounds")
+    assert "no arm is left to try after 2 rewards" in " ".join(answer("create", "t", *options, "3")["remarks"])
+    assert "no arm is left" not in " ".join(answer("create", "u", *options, "2")["remarks"])

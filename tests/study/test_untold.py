@@ -192,3 +192,13 @@ def test_what_is_contradicted_beyond_all_that_was_tried_is_said_to_be_more():
     found = contradictions_in_words([Contradiction("sd", 1e-9, 99.0, FACTORS[-1])], "meadow")
     assert "most near 1e-06 or more" in found
     assert "or more" not in contradictions_in_words([Contradiction("sd", 1e-9, 99.0, FACTORS[-2])], "meadow")
+
+
+def test_equal_rewards_where_noise_was_stated_lead_to_a_copy_that_learns_it(begin):
+    study = told_nothing(begin, prior=cb.Vague(coordinates=PLACES, noise_sd=1.0))
+    for arm in (0, 1, 2):
+        for _ in range(8):
+            study.observe(arm, 30.0 + arm)
+    said = " ".join(study.show().split())
+    assert "rewards of the same arm vary by 0, but 1 was stated" in said
+    assert "corrbandits study copy meadow NEW --learn noise." in said

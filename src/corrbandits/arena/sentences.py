@@ -135,11 +135,11 @@ def _rivals(group: str, families: Sequence[str], here: Found, *, few: bool) -> l
         if family in families and one.told == NOTHING and one != DEFAULT
     )
     if few and not more and not less:
-        return [f"Nobody can tell {counted(len(rows), 'rival')} told nothing from it by so few problems."]
+        return [f"So few problems cannot tell it from {counted(len(rows), 'rival')} told nothing."]
     sure = f"; significantly less: {', '.join(less)}" if less else ", and none significantly less"
     return [
         f"Of {counted(len(rows), 'rival')} told nothing {len(more)} lost significantly "
-        f"more over {group}{sure}. In single ones a rival lost significantly less {_times(apart)}."
+        f"more over {group}{sure}. {_in_single(apart, NAMES[group][0])}"
     ]
 
 
@@ -159,7 +159,7 @@ def _same_rule_told_everything(group: str, families: Sequence[str], here: Found)
         near = f"{fixed} of {len(played)} (in {lucky} if the best is whoever lost least in these very games)"
     return [
         f"{DEFAULT.rule} told everything is the best or within 5 % of the best rule told everything "
-        f"in {near}; not to be told costs it {number(here[group, DEFAULT].price, 3)} times the regret."
+        f"in {near}; told nothing it loses {number(here[group, DEFAULT].price, 3)} times as much."
     ]
 
 
@@ -171,6 +171,8 @@ def _not_told_of_change(group: str, here: Found) -> list[str]:
     low, high = (f"{100 * share:+.0f} %" for share in (row.difference_low, row.difference_high))
     between = "" if math.isnan(row.difference_low) else f" ({low} to {high})"
     said = f"{abs(100 * row.difference):.0f} % {'more' if row.difference > 0 else 'less'}{between}"
+    if said.startswith("0 %"):
+        said = f"as much{between}"
     return [f"Told nothing, and taking mean rewards for constant, it loses {said}."]
 
 
@@ -180,5 +182,8 @@ def _ratio(row: Standing) -> str:
     return f"{number(row.ratio, 3)} ({number(row.ratio_low, 3)} to {number(row.ratio_high, 3)})"
 
 
-def _times(n: int) -> str:
-    return {0: "never", 1: "once"}.get(n, f"{n} times")
+def _in_single(n: int, what: str) -> str:
+    """Return in words how often a rival lost significantly less in one family."""
+    if not n:
+        return f"In no single {what} did one lose significantly less."
+    return f"In a single {what} one lost significantly less {'once' if n == 1 else f'{n} times'}."

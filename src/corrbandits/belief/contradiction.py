@@ -33,6 +33,7 @@ from corrbandits.belief.gaussian import GaussianBelief
 from corrbandits.belief.implicit import Implicit
 from corrbandits.belief.independent import Independent
 from corrbandits.belief.vague import Vague
+from corrbandits.belief.vague.components import squares_of
 from corrbandits.belief.vague.evidence import Evidence, conditioned
 from corrbandits.belief.vague.known import Said
 from corrbandits.belief.vague.parts import Parts
@@ -89,6 +90,7 @@ def _stated(prior: Belief, tally: Tally) -> _Stated | None:
     if isinstance(prior, Vague):
         seen, free = Standard.of(tally, prior.relative_variance), prior.parts.free
         seen = seen if prior.parts.past is None else seen.in_units_of(prior.parts.past.exponent)
+        seen = seen.beside(prior.parts.scales, prior.level)
         told = seen.number >= FEWEST and not (free and seen.all_equal)
         return _ByParts(prior, seen) if told else None
     if isinstance(prior, (Independent, Correlated, Implicit)) and np.isfinite(prior.variance).all():
@@ -202,7 +204,7 @@ class _ByParts(_Stated):
         if name == "length" or (name and both):
             evidence = self._given(parts)
         free = bool(np.isnan(parts.scales).any())
-        return _Told(evidence, None if free else np.square(parts.scales / self.unit))
+        return _Told(evidence, None if free else squares_of(parts.scales, self.unit))
 
     def _given(self, parts: Parts) -> Evidence:
         if self._past:  # what earlier seasons say follows from the same values

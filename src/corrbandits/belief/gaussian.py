@@ -69,8 +69,10 @@ class GaussianBelief(Belief):
         """
         variance = self.variance + self.variance[leader] - 2 * self.covariance_with(leader)
         deviation = np.sqrt(np.maximum(variance, 0.0))
-        apart = deviation > SAME * math.sqrt(self.variance.max())
-        tail, excess = better(self.mean[leader] - self.mean, deviation, math.inf)
+        gap, rounding = self.mean[leader] - self.mean, SAME * math.sqrt(self.variance.max())
+        apart = (deviation > rounding) | (np.abs(gap) > rounding)
+        apart[leader] = False
+        tail, excess = better(gap, deviation, math.inf)
         return np.where(apart, tail, 0.0), np.where(apart, excess, 0.0)
 
     def weighed(self, counts: Any, sums: Any) -> Self:

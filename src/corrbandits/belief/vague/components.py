@@ -15,6 +15,12 @@ from corrbandits.belief.vague.known import Known
 LEVELS = (1e-4, 0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.9999)
 """Where a scale must be integrated out numerically it has one value between each two of these probabilities."""
 
+SMALLEST = 1e-250
+"""The square of a stated scale, in standard units, is at least this: what is divided by it stays a double."""
+
+LEAST = 1e-60
+"""Squares that are left, in standard units, are at least this where a scale is integrated out numerically."""
+
 POINTS, PASSES, DEEP = 400, 4, 40.0
 """The density of a scale is computed at so many points, so many times over where its logarithm is within `DEEP`."""
 
@@ -63,6 +69,11 @@ class Components:
         )
 
 
+def squares_of(scales: Array, unit: float) -> Array:
+    """Return the squares of stated scales in standard units; so far below the rewards, what is less is the same."""
+    return np.maximum(np.square(scales / unit), SMALLEST)
+
+
 def freedom(number: int, mean: Known | None, *, free: bool) -> float:
     """Return the degrees of freedom after so many rewards: of the t's, where scales are free."""
     if not free:
@@ -92,7 +103,7 @@ def components(seen: Evidence, scales: Array, mean: Known | None, offset: float,
         about = least + A * np.square(beta_hat - centre)
         log_weight = common - 0.5 * n * _log(about)
         return Components(part, log_weight, zero + centre, zero, about / max(n, 1), freedom(n, mean, free=True))
-    squares = np.square(scales / unit)
+    squares = squares_of(scales, unit)
     if mean is None:
         log_weight = common - 0.5 * np.log(safe) - 0.5 * (n - 1) * np.log(squares) - 0.5 * least / squares
         return Components(part, log_weight, beta_hat, 1 / safe, squares, math.inf)
@@ -137,7 +148,7 @@ class _Given:
         is that of the law. It lies in the tail of Student's t, where nothing is known of the mean, and a scale that is
         wrong by a little then matters much.
         """
-        degrees, least = max(self.number - 1, 1), np.maximum(self.least, np.finfo(float).tiny)
+        degrees, least = max(self.number - 1, 1), np.maximum(self.least, LEAST)
         low = np.log(least / self.number) - 4
         high = np.log((least + self.more) / degrees) + 2 * DEEP / degrees + math.sqrt(4 * DEEP / degrees)
         for _ in range(PASSES):  # ever closer to where the density is

@@ -102,10 +102,12 @@ class Mixture:
         """Return the probability that each arm is better than the leader, and by how much it is on average."""
         squares = np.square(self.scale)
         apart = np.sqrt(np.maximum(squares + squares[:, leader][:, None] - 2 * self._rows(leader), 0.0))
-        same = apart <= SAME * self.scale.max(axis=1)[:, None]
         gap = self.location[:, leader][:, None] - self.location
+        rounding = SAME * np.sqrt(self.components.tau_squared)[:, None]  # of what the arms vary beforehand
+        same = (apart <= rounding) & (np.abs(gap) <= rounding)
+        same[:, leader] = True
         tail, excess = better(np.where(same, 0.0, gap), np.where(same, 0.0, apart), self.components.freedom)
-        return self.weights @ tail, self.weights @ excess
+        return np.minimum(self.weights @ tail, 1.0), self.weights @ excess
 
     def _rows(self, arm: int) -> Array:
         """Return what takes the place of the covariance of one arm with every arm under each component, (C, N)."""

@@ -79,6 +79,7 @@ class Prior:
             seasons=bool(past),
             drift=change,
         )
+        level = known("mean", quantities["mean"], positive=False)
         relative = checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
         if lent:
             made = replace(made, log_prior=made.log_prior + log_likelihoods(made, lent))
@@ -93,7 +94,7 @@ class Prior:
         given |= {"kernel": None if kernel is None else names, "distance": distance, "parts": count}
         more = {"per_coordinate": per_coordinate, "history": past, "fields": lent, "drift": change}
         given |= {name: value for name, value in more.items() if value}
-        return Prior(given, made, known("mean", quantities["mean"], positive=False), frozen(relative))
+        return Prior(given, made, level, frozen(relative))
 
     def arguments(self) -> dict[str, Any]:
         """Return what `Vague` is called with to make the prior again."""

@@ -10,6 +10,10 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits._core.tally import SHIFT, Tally, in_units
+from corrbandits.belief.vague.known import Known
+
+FINEST = 300
+"""Rewards are told apart down to 2^-300 of what was stated."""
 
 
 @final
@@ -65,6 +69,19 @@ class Standard:
         shift = self.exponent - new
         averages, within = np.ldexp(self.averages, shift), float(np.ldexp(self.within, 2 * shift))
         return replace(self, averages=averages, within=within, exponent=new)
+
+    def beside(self, scales: Array, level: Known | None) -> Standard:
+        """Return the same in units in which squares of what was stated, of scales and the mean, are doubles.
+
+        Units are as fine as the rewards, or 2^-300 of the largest that was stated, if that is more: rewards that differ
+        by less are equal beside it.
+        """
+        stated = [0.0] if level is None else [level.deviation, abs(level.centre - self.offset)]
+        largest = max(stated + ([] if np.isnan(scales).any() else [float(scales.max())]))
+        finest = math.frexp(largest)[1] - FINEST
+        if self.all_equal or not largest or self.exponent >= finest:
+            return self
+        return self.in_units_of(finest)
 
     def of_reward(self, reward: float) -> float:
         """Return a reward in these units."""

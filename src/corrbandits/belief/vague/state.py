@@ -58,13 +58,14 @@ class State:
         parts, relative = prior.parts, prior.relative_variance
         seen = Standard.of(tally, relative) if log is None else at_their_times(log, now, relative)
         seen = seen if parts.past is None else seen.in_units_of(parts.past.exponent)
+        seen = seen.beside(parts.scales, prior.level)
         refuse_too_many(parts, seen.arms.size)
         first, rest = first_and_rest(seen, FIRST if stepwise(parts) else seen.arms.size)
         evidence, roots, solved = conditioned(parts, first, relative)
         if lasts(parts, prior.level, seen, replace(evidence, number=evidence.number + rest.number)):
             return State(prior, seen, evidence, None, weights_of_past(parts, seen, evidence))
         kept = np.arange(len(parts)) if stepwise(parts) else _kept(prior, seen, evidence)
-        made = factors(parts, first, kept, roots, solved)
+        made = factors(parts, first, relative, kept, roots, solved)
         if rest.number:
             made, evidence = _followed(prior, made, evidence, rest)
         return State._of(prior, seen, evidence, made)

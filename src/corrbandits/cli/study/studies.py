@@ -158,6 +158,8 @@ def create(
         remarks = [*(option_names(remark) for remark in plan.remarks), *way_in_words(study.settings.policy)]
         if rounds is not None and not setup.minds_rounds(study.settings.policy):
             remarks.append("The rule does not mind how many rewards there will be, so that --rounds changes nothing.")
+        if once and rounds is not None and rounds > sheet.count:
+            remarks.append(f"With --once no arm is left to try after {sheet.count:,} rewards, unless some are added.")
         say_created(study.snapshot(), remarks, as_json=as_json)
 
 

@@ -84,13 +84,13 @@ def noise_in_words(check: NoiseCheck, noise_variance: Array, name: str) -> str:
         else "so rewards are trusted too little, and more of them are asked for than needed"
     )
     cause = "a mistyped reward (see history; amend or retract it)" if more else "rewards told twice, or rounded"
-    new = f"{factor * stated[0]:.2g}" if even else "..."
+    new = f"--noise-sd {f'{factor * stated[0]:.2g}' if even else '...'}" if factor else "--learn noise"
     odds = number(1 / check.p, 1) if check.p > 1e-6 else "over a million"
     return (
         f"WARNING: rewards of the same arm vary {seen}, but {said} (chi-square {number(check.chi_square)} with "
         f"{counted(check.degrees, 'degree')} of freedom, by chance at most once in {odds}), {effect}. "
         f"Look for {cause}. If they are all right, go on with a copy that has another noise: "
-        f"corrbandits study copy {shlex.quote(name)} NEW --noise-sd {new}."
+        f"corrbandits study copy {shlex.quote(name)} NEW {new}."
     )
 
 

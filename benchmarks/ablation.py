@@ -78,7 +78,7 @@ class Game(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, metavar="DIRECTORY", required=True, help="where games are kept")
-    parser.add_argument("--problems", type=positive, default=40, help="of each family (40)")
+    parser.add_argument("--problems", type=int, default=40, help="of each family (40)")
     parser.add_argument("--families", nargs="+", metavar="FAMILY", help="all but those of many arms if left out")
     parser.add_argument("--fields", type=Path, metavar="DIRECTORY", help="real fields too: CSV files of x, y, yields")
     parser.add_argument("--horizons", nargs="+", type=positive, default=[200], help="decisions in a game (200)")

@@ -38,7 +38,13 @@ def assert_says(study, said):
     for numbers in ("mean", "variance"):
         expected = np.array(said[numbers], dtype=float)
         assert np.array(found.pop(numbers), dtype=float) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    best = found.pop("best", None)  # of equal means the first was named, now the one known best
+    assert best is None or expected_mean(said, best) == expected_mean(said, said["best"])
     assert found == {name: value for name, value in said.items() if name in found}
+
+
+def expected_mean(said, arm):
+    return pytest.approx(float(said["mean"][arm]), rel=1e-12)
 
 
 def test_the_old_studies_have_every_kind_of_prior_and_rule(database):

@@ -124,7 +124,7 @@ def test_real_fields_are_compared_apart(tmp_path, capsys):
     assert "--families must be of" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--problems", "--horizons", "--jobs"])
+@pytest.mark.parametrize("option", ["--horizons", "--jobs"])
 def test_numbers_below_1_are_refused(option, tmp_path, capsys):
     with pytest.raises(SystemExit):
         ablation.main(["--results", str(tmp_path), option, "0"])

@@ -106,7 +106,7 @@ def test_they_stand_apart_from_the_families_that_do_not_change():
 
     alone = standings(games("chain", 5.0))
     rows = standings([*games("chain", 5.0), *games("changing drift", 50.0), *games("series roads", 20.0)])
-    assert [row for row in rows if row.family in (ALL, "chain")] == alone
+    assert repr([row for row in rows if row.family in (ALL, "chain")]) == repr(alone)  # NaN does not equal itself
     assert {row.family for row in rows} == {ALL, "chain", CHANGES, "changing drift", RECORDS, "series roads"}
     found = {(row.family, row.told): row.regret for row in rows}
     assert found[CHANGES, NOTHING] == pytest.approx(51.5)

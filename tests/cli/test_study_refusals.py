@@ -98,7 +98,7 @@ def test_wrong_words_to_a_study_are_refused(ok, refused):
         (("tell", "meadow", "1", "nan"), "finite number"),
         (("tell", "meadow", "1", "1e999"), "finite number"),
         (("tell", "meadow", "1", "1_000"), "finite number"),
-        (("tell", "meadow", "p00", "2"), "observe takes the name of an arm"),
+        (("tell", "meadow", "p00", "2"), "`observe STUDY ARM REWARD` is for a reward"),
         (("tell", "meadow", "9", "2"), "1 to 1"),
         (("tell", "meadow", "0", "2"), "at least 1"),
         (("tell", "meadow", "1"), "REWARD"),

@@ -51,7 +51,7 @@ def test_from_python_a_refusal_names_the_call(begun, tmp_path):
 def test_a_reward_is_written_in_one_style(shell, ok, begun):
     _, out, _ = shell("amend", "meadow", "1", "1234567.25")
     assert "amended: 1,234,567.25; 0 open" in out
-    assert "average 1,234,570" in out
+    assert "1,234,570 at p00 is" in out
     assert "1,234,567.25" in ok("history", "meadow")
     assert "1234567" not in out + ok("history", "meadow") + ok("show", "meadow")
 

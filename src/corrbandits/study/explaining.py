@@ -135,7 +135,7 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
         tied=0 if opening else at.ties(limits, arm),
         opening=opening,
         history=isinstance(belief, Vague) and belief.parts.past is not None,
-        places=isinstance(belief, Vague) and belief.coordinates is not None,
+        places=not isinstance(belief, Vague) or belief.coordinates is not None,
         way=at.way(arm),
         remarks=tuple(remarks(at, belief, arm)),
     )

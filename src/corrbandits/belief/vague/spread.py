@@ -45,9 +45,9 @@ def quasi_random(number: int, dimensions: int) -> Array:
 def noise_ratios(u: Array) -> tuple[Array, Array]:
     """Return noise ratios, and up to a constant the logarithms of how likely they are.
 
-    >>> ratios, log_likely = noise_ratios(np.array([0.1, 0.25, 0.625, 1.0]))
+    >>> ratios, log_likely = noise_ratios(np.array([0.1, 0.25, 0.7, 1.0]))
     >>> np.log10(ratios).round(2), np.exp(log_likely).round(2)
-    (array([-4.19, -1.48,  0.  ,  1.48]), array([0.33, 1.22, 1.22, 1.22]))
+    (array([-4.19, -1.48,  0.3 ,  1.48]), array([0.33, 1.22, 1.22, 1.22]))
     """
     ends = np.cumsum((0.0, *SHARE))
     ratios = np.exp(np.interp(u, ends, np.log(RATIOS)))

@@ -141,8 +141,8 @@ def learnt_in_words(learnt: Learnt) -> str:
     >>> arms = np.tile(np.arange(30), 3)
     >>> rewards = np.sin(arms / 5) + 0.3 * np.random.default_rng(2).standard_normal(90)
     >>> print(learnt_in_words(Vague(coordinates=range(30)).observe(arms, rewards).learnt()).replace(";", ","))
-    neighbours correlate 0.99 (0.94 to 1), arms differ by ± 0.64 (0.54 to 0.94), noise ± 0.3 (0.26 to 0.34),
-    length 12 (6.5 to 21), share of single arms 0 (0 to 0.29)
+    neighbours correlate 0.99 (0.94 to 1), arms differ by ± 1.3 (1.1 to 1.7), noise ± 0.29 (0.26 to 0.33),
+    length 12 (6.6 to 21), share of single arms 0 (0 to 0.29)
     """
     said = []
     if learnt.neighbours is not None:

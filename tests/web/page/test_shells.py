@@ -50,11 +50,12 @@ def test_scripts_are_sent_without_comments_and_otherwise_as_they_are():
         source = resources.files(pages.__package__).joinpath("static", name).read_text(encoding="utf-8").splitlines()
         if name.endswith(".js"):
             pairs = list(itertools.zip_longest(sent.decode().splitlines(), source))
-            assert all(
-                line == before or (line == "" and before.lstrip()[:2] in ("//", "/*", "* ", "*/"))
-                for line, before in pairs
-            )
-            assert not any(line.lstrip().startswith(("//", "/*")) for line, _ in pairs)
+            for line, before in pairs:
+                alone = before.lstrip().startswith(("//", "/*", "* ", "*/"))
+                statement, _, comment = before.partition(" // ")
+                assert line == ("" if alone else statement.rstrip() if comment else before), name
+                assert not any(statement.count(quote) % 2 for quote in "\"`" if comment), name  # no part of a text
+            assert not any(line.lstrip().startswith(("//", "/*")) or " // " in line for line, _ in pairs)
 
 
 def test_each_script_is_loaded_by_some_view():

@@ -64,6 +64,20 @@ def test_another_place_is_said_with_the_keyboard(visit, server):
     expect(here).to_contain_text("We are at A1")
 
 
+def test_a_button_hears_of_a_click_though_something_arrives_while_it_is_pressed(visit, server):
+    server.study("meadow", rewards=5, trials=3, moves=DEAR)
+    page = visit("/s/meadow/")
+    button = page.locator("#here").get_by_role("button", name="Somewhere else?")
+    button.hover()
+    page.mouse.down()
+    with page.expect_response(lambda answer: answer.url.endswith("/standing")):
+        server.observe("meadow", "F4", 31.0)
+    page.evaluate("() => new Promise((done) => setTimeout(done, 300))")  # what came is drawn
+    page.mouse.up()
+    expect(page.get_by_label("We are at")).to_be_focused()
+    expect(page.locator("#last")).to_contain_text("31")
+
+
 # to the far corner the path along all sites is shorter than the road that leads there at once
 ROADS = [(k, k + 1, 1.0 + 0.1 * k) for k in range(23)] + [(0, 23, 500.0), (2, 9, 3.5)]
 GIVEN = {

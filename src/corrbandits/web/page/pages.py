@@ -28,8 +28,8 @@ VIEWS = {"": "Today", "map": "Map", "progress": "Progress", "history": "History"
 TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "png": "image/png"}
 WORKER = "worker.js"
 IMPORT = re.compile(r'from "\./(\w+\.js)"')
-COMMENT = re.compile(rb"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/)$", re.MULTILINE)
-"""Comments on lines of their own: for who reads the source."""
+COMMENT = re.compile(rb"^[ ]*(?://.*|/\*\*(?:.|\n)*?\*/)$|[ ]+// .*$", re.MULTILINE)
+"""Comments, on lines of their own or behind a statement: for who reads the source. No text there has // in it."""
 
 FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
 ASK_EACH_TIME = {"cache-control": "no-cache"}

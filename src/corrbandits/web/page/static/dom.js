@@ -47,6 +47,13 @@ export function show(node, ...parts) {
   if (mark) (node.querySelector(mark) ?? node.querySelector("button, input") ?? $("main")).focus({ preventScroll: true });
 }
 
+let held = null; // what is to be drawn once nobody presses
+addEventListener("pointerdown", () => { held ??= new Set(); });
+for (const end of ["pointerup", "pointercancel", "contextmenu", "blur"]) addEventListener(end, () => { held?.forEach((draw) => setTimeout(draw)); held = null; });
+
+/** Whether somebody is pressing: what is drawn anew under a finger does not hear of the click, so it is drawn later. */
+export const pressing = (draw) => held?.add(draw);
+
 /** Say something to a screen reader. */
 export function say(text) {
   const place = $("said");

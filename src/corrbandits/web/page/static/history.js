@@ -1,7 +1,7 @@
 // Every event: who, when, what.
 
 import { get, here, study } from "./api.js";
-import { $, button, h, say, show, table } from "./dom.js";
+import { $, button, h, pressing, say, show, table } from "./dom.js";
 import { entry } from "./entry.js";
 import { follow, heard } from "./live.js";
 import { brief, counted, exact, whole } from "./numbers.js";
@@ -80,6 +80,7 @@ const when = ({ at, measured }) => (measured && Math.abs(at - measured) > 60 ? `
 const changer = (one) => (may && counting.get(one.trial) === one ? h("button.plain", { type: "button", "data-key": `change-${one.trial}`, onclick: () => change(one.trial) }, "Change", h("span.unseen", ` ${brief(one.reward)} at ${one.name}`)) : "");
 
 function draw() {
+  if (pressing(draw)) return;
   const { text, what, by } = Object.fromEntries(new FormData(form));
   const sought = text.trim().toLocaleLowerCase();
   const fits = (one) => (!what || one.what === what) && (!by || one.by === by) &&

@@ -1,7 +1,7 @@
 // Today: where to go next, what was measured there, and the list for the day.
 
 import { Trouble, at, get, here, key, post, study } from "./api.js";
-import { $, button, h, say, show, table } from "./dom.js";
+import { $, button, h, pressing, say, show, table } from "./dom.js";
 import { again, drafts, enterAgain, spent, unlist } from "./drafts.js";
 import { entry } from "./entry.js";
 import { follow, heard } from "./live.js";
@@ -233,7 +233,7 @@ function current() {
 
 let drawn = "";
 function draw() {
-  if (!now || !$("next")) return; // not known yet, or signed out by now
+  if (!now || !$("next") || pressing(draw)) return; // not known yet, or signed out by now; or in a moment
   const typing = $("next").querySelector("input[type=text]");
   if (card && typing) typing.value ? drafts.set(card.trial, { trial: card, text: typing.value }) : drafts.delete(card.trial);
   const trial = current();
@@ -295,4 +295,4 @@ addEventListener("arrived", ({ detail: { entry: sent, done } }) => {
 begin();
 filling($("next"), load);
 follow(() => load());
-setInterval(() => { if (now && !document.hidden) show($("others"), drawOthers()); }, 60_000);
+setInterval(() => { if (!document.hidden) draw(); }, 60_000); // how long ago it was

@@ -3,6 +3,10 @@
 A `Vague` belief learns the noise, which a mistyped reward makes large. What it says without an arm's rewards of their
 average, or without one of several of an arm of that one, is a mixture of Student t: it surprises where its tail is as
 rare as `SURPRISING` deviations of a normal are. Only arms and rewards that stand out most are judged.
+
+Of two rewards of an arm that contradict each other each may surprise the belief that the other makes. Then the one is
+named whose density is least under the belief that all others make: p(all) is the product of that and of how likely the
+others are, so that without it the others are likeliest.
 """
 
 from __future__ import annotations
@@ -49,7 +53,7 @@ def surprises_left_out(ledger: Ledger, trial: int | None = None) -> list[Surpris
         found = [one for one in each if one is not None]
         if not found:
             break
-        apart.append(max(found, key=lambda one: abs(one.z)))
+        apart.append(_worst(found))
         rewards = without(rewards, apart[-1:])
     return apart
 
@@ -87,8 +91,18 @@ def _given(ledger: Ledger, rewards: Iterable[Told]) -> Vague:
     return belief
 
 
-def _left_out(ledger: Ledger, rewards: Sequence[Told], group: Sequence[Told]) -> Surprise | None:
-    """Return how some rewards of an arm surprise the belief that the others make, if they do."""
+def _worst(found: Sequence[tuple[Surprise, float]]) -> Surprise:
+    """Return the single reward of least density, or averages of several that lie more deviations out."""
+    alone = [pair for pair in found if pair[0].rewards == 1]
+    least = [min(alone, key=lambda pair: pair[1])[0]] if alone else []
+    return max(least + [one for one, _ in found if one.rewards > 1], key=lambda one: abs(one.z))
+
+
+def _left_out(ledger: Ledger, rewards: Sequence[Told], group: Sequence[Told]) -> tuple[Surprise, float] | None:
+    """Return how some rewards of an arm surprise the belief that the others make, if they do, and how likely they are.
+
+    That is the log density of their average, up to a constant which is the same for all groups of one.
+    """
     out = {one.trial for one in group}
     belief = _given(ledger, [one for one in rewards if one.trial not in out])
     if belief.opening:
@@ -101,13 +115,27 @@ def _left_out(ledger: Ledger, rewards: Sequence[Told], group: Sequence[Told]) ->
         return None
     expected = float(belief.mean[arm])
     deviation = float(np.sqrt(belief.variance[arm] + belief.noise_variance[arm] / n))
-    return surprise(ledger, arm, Apart(average, expected, deviation, (average - expected) / deviation, n), group)
+    apart = Apart(average, expected, deviation, (average - expected) / deviation, n)
+    return surprise(ledger, arm, apart, group), _log_density(belief, arm, average, n)
 
 
 def tail_of(belief: Vague, arm: int, average: float, number: int = 1) -> float:
     """Return the probability of an average of so many rewards as far out: a mixture of Student t."""
     from scipy.special import ndtr, stdtr
 
-    scale = belief.part_scales[:, arm] * np.sqrt(1 + belief.part_noise[:, arm] / number)
-    t, free = -np.abs(average - belief.part_locations[:, arm]) / scale, belief.part_freedom
+    t, free = -np.abs(_deviations(belief, arm, average, number)[0]), belief.part_freedom
     return float(belief.weights @ (ndtr(t) if np.isinf(free) else stdtr(free, t)))
+
+
+def _log_density(belief: Vague, arm: int, average: float, number: int) -> float:
+    """Return the log density of such an average, up to a constant that follows from the degrees of freedom alone."""
+    (t, scale), free = _deviations(belief, arm, average, number), belief.part_freedom
+    with np.errstate(divide="ignore"):
+        far = -t * t / 2 if np.isinf(free) else -(free + 1) / 2 * np.logaddexp(0, 2 * np.log(np.abs(t)) - np.log(free))
+        return float(np.logaddexp.reduce(np.log(belief.weights) - np.log(scale) + far))
+
+
+def _deviations(belief: Vague, arm: int, average: float, number: int) -> tuple[Array, Array]:
+    """Return how many deviations above what is expected such an average is under each part, and these deviations."""
+    scale = belief.part_scales[:, arm] * np.sqrt(1 + belief.part_noise[:, arm] / number)
+    return (average - belief.part_locations[:, arm]) / scale, scale

@@ -12,7 +12,8 @@ What all other arms and the prior expect of average i, without that average, is 
 the average is (M^-1 (average - mu_0))_i / (M^-1)_ii above it: the formula of leaving one out. It is so many deviations
 above as it lies above the posterior mean, over the root of left_i. A single reward of an arm is judged by the other
 rewards of that arm too: y lies (y - posterior mean) / sqrt(sigma_i^2 - D_i + left_i) deviations above what is expected
-without it. Of an arm the average or the lowest or highest reward is named, whichever stands out most.
+without it. Of an arm the average or the lowest or highest reward is named, whichever stands out most; of two that do so
+equally, since nothing but each other judges them, the one farther from the middle of all rewards.
 
 This needs the covariances of the arms with rewards only, and NumPy only, so that telling a reward need not load more. A
 prior that follows the data has no such covariances, and M may be singular to rounding; then the same numbers are
@@ -41,6 +42,9 @@ SURPRISING = 5.0
 
 MOST_APART = 5
 """So many arms or rewards are taken out one by one, each time that the rest are judged again."""
+
+AS_GOOD_AS_EQUAL = 1e-9
+"""Numbers of deviations that differ by less than this share are equal but for rounding."""
 
 LEAST_SHARE = 1e-9
 """Of an average's variance, what its own noise must have if anything but the arm itself is to say something of it."""
@@ -156,17 +160,19 @@ def _judged(ledger: Ledger, tally: Tally, rewards: Iterable[Told]) -> tuple[list
     fixed = issubclass(kind, GaussianBelief) and kind.fixed_prior
     judgement = _by_prior(ledger, A, D, average, asked) if fixed else None
     shares, zs = judgement or _by_belief(ledger, A, D, average, asked)
-    found = []
+    found, middle = [], float(np.median([one.reward for one in told(ledger)]))
     for k, share, z in zip(asked.tolist(), shares.tolist(), zs.tolist(), strict=True):
         arm = int(A[k])
-        apart = _worst(rewards_of[arm], int(counts[k]), float(average[k]), float(noise[k]), share, z)
+        apart = _worst(rewards_of[arm], int(counts[k]), float(average[k]), float(noise[k]), share, z, middle)
         if apart is not None and abs(apart.z) > SURPRISING:
             found.append(surprise(ledger, arm, apart, rewards_of[arm]))
     return sorted(found, key=lambda one: -abs(one.z)), judgement is not None
 
 
-def _worst(rewards: Sequence[Told], n: int, average: float, noise: float, share: float, z: float) -> Apart | None:
-    """Return what stands out most, the average of an arm's n rewards or one of them."""
+def _worst(
+    rewards: Sequence[Told], n: int, average: float, noise: float, share: float, z: float, middle: float
+) -> Apart | None:
+    """Return what stands out most, the average of an arm's n rewards or one of them; of equals that far from middle."""
     D, each = noise / n, []
     with np.errstate(over="ignore"):
         if share > LEAST_SHARE:
@@ -177,7 +183,9 @@ def _worst(rewards: Sequence[Told], n: int, average: float, noise: float, share:
             for y in (max(one.reward for one in rewards), min(one.reward for one in rewards)):
                 far = (y - average + z * np.sqrt(D * share)) / root
                 each.append(Apart(y, y - far * noise / root, noise / root, far, 1))
-    return max(each, key=lambda one: abs(one.z), default=None)
+    most = max((abs(one.z) for one in each), default=0.0)
+    worst = (one for one in each if abs(one.z) >= most * (1 - AS_GOOD_AS_EQUAL))
+    return max(worst, key=lambda one: abs(one.value - middle), default=None)
 
 
 def surprise(ledger: Ledger, arm: int, apart: Apart, rewards: Sequence[Told]) -> Surprise:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -49,7 +49,8 @@ class Turns:
         if self._file >= 0:
             import fcntl  # not on every system
 
-            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _place(name))
+            with suppress(OSError):  # it ends with the process
+                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _place(name))
 
     @contextmanager
     def turn(self, name: str, longest: float) -> Iterator[None]:

@@ -115,6 +115,35 @@ def test_several_processes_compile_what_they_need_once_and_read_what_is_whole(tm
     assert later.stdout == "ready\n0\n"
 
 
+FULL_DISK = """
+from numba.core.caching import IndexDataCacheFile
+def full(self, name, data):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile._save_data = full
+"""
+
+
+@pytest.mark.slow
+def test_no_index_names_code_of_other_sources_where_the_code_could_not_be_written(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+
+    def tripled(source, before=""):
+        (tmp_path / "toy.py").write_text(source)
+        code = f"{before}\nfrom toy import tripled; print(tripled(7))"
+        return int(subprocess.check_output([sys.executable, "-Bc", code], env=environment))
+
+    def kept():
+        return [*(tmp_path / "cache").rglob("*.nbc")]
+
+    assert tripled(TOY) == 21
+    (first,) = kept()
+    changed = TOY.replace("3 * x", "4 * x")
+    assert tripled(changed, FULL_DISK) == 28
+    assert tripled(changed) == 28
+    (second,) = kept()
+    assert second.name != first.name
+
+
 @pytest.mark.parametrize("source", sorted(path.name for path in FOLDER.glob("*.py")))
 def test_a_change_in_any_file_of_the_folder_changes_the_stamp(tmp_path, source):
     copy = shutil.copytree(FOLDER, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cache
+from glob import escape
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, TypeVar, cast
@@ -101,6 +102,32 @@ class Tolerant:
         turns_in(self._cache_path).leave(self._one(sig))
 
 
+class Stamped:
+    """The files of a cache, whose names say what the code in them is made of.
+
+    numba writes the index first and uses names again: where the code could then not be written, because a disk was full
+    or the process was killed, the index would name code of other sources. It goes before numba's files.
+    """
+
+    _cache_path: str
+
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: str) -> None:
+        super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[call-arg]
+        self._base, self._mark = filename_base, hashlib.sha256(source_stamp.encode()).hexdigest()[:16]
+        self._data_name_pattern = f"{filename_base}.{self._mark}.{{number:d}}.nbc"
+
+    def _save_index(self, overloads: Any) -> None:
+        """Write the index, and remove code of other sources."""
+        super()._save_index(overloads)  # type: ignore[misc]
+        for file in Path(self._cache_path).glob(f"{escape(self._base)}.*.nbc"):
+            if not file.name.startswith(f"{self._base}.{self._mark}."):
+                file.unlink(missing_ok=True)
+
+
+class _Files(Stamped, IndexDataCacheFile):
+    """Those of loops."""
+
+
 class _Cache(Tolerant, FunctionCache):
     """Loops on disk."""
 
@@ -108,7 +135,7 @@ class _Cache(Tolerant, FunctionCache):
         super().__init__(function)
         own = Path(function.__code__.co_filename).parent  # loops of teams lie elsewhere, and use parts from here too
         stamps = "".join(map(stamp, dict.fromkeys((FOLDER, own))))
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamps)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamps)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         """Return what compiled code is found by; the functions a loop is made of are named in its own name."""

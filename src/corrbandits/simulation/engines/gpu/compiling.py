@@ -39,12 +39,15 @@ if not SIMULATED:
 
     of_devices.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few runs are worth no warning
 
+    class _Files(cache.Stamped, IndexDataCacheFile):  # type: ignore[misc]  # numba-cuda has no types
+        """Those of kernels."""
+
     class _Kernels(cache.Tolerant, CUDACache):  # type: ignore[misc]  # numba-cuda has no types
         """Kernels on disk: found by the name of the kernel, as long as nothing changes that they are made of."""
 
         def __init__(self, function: Callable[..., Any]) -> None:
             super().__init__(function)
-            self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, made_of())
+            self._cache_file = _Files(self._cache_path, self._impl.filename_base, made_of())
 
         def _index_key(self, sig: Any, codegen: Any) -> Any:
             return sig, codegen.magic_tuple(), self._py_func.__qualname__

@@ -105,3 +105,20 @@ def test_arms_that_differ_much_are_told_apart_however_little_was_known_of_them(s
     assert tail[1] == pytest.approx(1.0)
     assert tail.max() <= 1.0
     assert excess[1] == pytest.approx(200.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("sd", [3.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("kind", ["Vague", "Independent"])
+def test_arms_that_are_known_precisely_beside_what_was_thought_possible_are_still_rivals(kind, sd):
+    """Each of three is known by one reward; of the fourth nothing is."""
+    if kind == "Vague":
+        prior = Vague(arms=4, mean=0.0, sd=sd, noise_sd=0.1)
+    else:
+        prior = Independent(variance=sd**2, noise_variance=0.01, arms=4)
+    shrunk = sd**2 / (sd**2 + 0.01)
+    tail, excess = prior.observe([0, 1, 2], [10.0, 10.1, 9.8]).rivals(1)
+    gaps, deviation = shrunk * np.array([0.1, 0.3]), 0.1 * math.sqrt(2 * shrunk)
+    np.testing.assert_allclose(tail[[0, 2]], stats.norm.sf(gaps / deviation), rtol=1e-5)
+    loss = deviation * stats.norm.pdf(gaps / deviation) - gaps * tail[[0, 2]]
+    np.testing.assert_allclose(excess[[0, 2]], loss, rtol=1e-4)
+    assert tail[1] == excess[1] == 0

@@ -411,6 +411,8 @@ def test_the_expected_variance_of_one_more_reward_is_what_is_seen():
         ({"mean": (0.0, 1.0), "sd": 1.0, "noise_sd": 1.0}, [0, 0, 0, 0, 0, 1e-200]),
         ({"sd": 1e-10}, [0, 0, 1e150, 0, 0, 1e150]),
         ({"mean": 0.0, "sd": 1.0}, [1e200, 2e200, -1e200, 1e200, 2e200, -1e200]),
+        ({"mean": 2.0, "sd": 2.0, "noise_sd": 0.3}, [1e160] * 6),
+        ({"mean": (1.0, 3.0), "noise_sd": 0.3}, [1e300] * 6),
         ({"mean": 1e140}, [1e-100, 2e-100, -1e-100, 0, 0, 0]),
     ],
 )
@@ -419,6 +421,12 @@ def test_rewards_and_what_was_stated_may_lie_any_number_of_powers_apart(said, re
     assert np.isfinite([belief.mean, belief.variance, belief.credible_limit(-3.0), *belief.rivals(0)]).all()
     assert 0 <= Gittins(40).choose(belief, 7) < 3
     assert belief.learnt().noise_sd.low >= 0
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_equal_rewards_far_from_what_was_stated_are_weighed_as_any_others(number):
+    belief = Vague(arms=2, mean=2.0, sd=2.0, noise_sd=0.3).observe([0] * number, [1e160] * number)
+    assert belief.mean[0] == pytest.approx(1e160 * 4 / (4 + 0.09 / number), rel=1e-6)
 
 
 def test_rewards_that_hardly_differ_are_equal_beside_what_was_stated():

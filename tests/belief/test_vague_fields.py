@@ -82,3 +82,9 @@ def test_what_is_no_field_is_refused(fields, match):
         Vague(coordinates=PLACES, fields=fields)
     with pytest.raises(TypeError, match="coordinates"):
         Vague(arms=3, fields=fields)
+
+
+def test_a_field_may_lie_any_number_of_powers_below_a_stated_deviation():
+    belief = Vague(coordinates=range(4), sd=1.0, fields=[([0.0, 1.0, 2.0, 3.0], [1e-200, 2e-200, 3e-200, 2e-200])])
+    assert np.isfinite(belief.parts.log_prior).all()
+    assert np.isfinite(belief.observe([0, 1, 3], [1.0, 2.0, 1.5]).mean).all()

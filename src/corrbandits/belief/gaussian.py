@@ -67,10 +67,10 @@ class GaussianBelief(Belief):
         >>> tail.round(4), excess.round(4)
         (array([0.    , 0.1587]), array([0.    , 0.0833]))
         """
-        variance = self.variance + self.variance[leader] - 2 * self.covariance_with(leader)
-        deviation = np.sqrt(np.maximum(variance, 0.0))
+        shared = self.covariance_with(leader)
+        deviation = np.sqrt(np.maximum(self.variance + self.variance[leader] - 2 * shared, 0.0))
         gap, rounding = self.mean[leader] - self.mean, SAME * math.sqrt(self.variance.max())
-        apart = (deviation > rounding) | (np.abs(gap) > rounding)
+        apart = (deviation > rounding) | (np.abs(gap) > rounding) | (shared == 0)  # then nothing cancels
         apart[leader] = False
         tail, excess = better(gap, deviation, math.inf)
         return np.where(apart, tail, 0.0), np.where(apart, excess, 0.0)

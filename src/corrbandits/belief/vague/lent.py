@@ -30,7 +30,7 @@ def log_likelihoods(parts: Parts, fields: Sequence[Field]) -> Array:
         places, arms = np.unique(np.array(where), axis=0, return_inverse=True)
         own = replace(parts, points=places, arms=len(places), past=None, log_prior=np.zeros(len(parts)))
         tally = Tally.empty(len(places)).plus((k, 1, r) for k, r in zip(arms.ravel().tolist(), rewards, strict=True))
-        seen = Standard.of(tally, np.ones(len(places)))
+        seen = Standard.of(tally, np.ones(len(places))).beside(parts.scales, None)
         evidence, _, _ = conditioned(own, seen, np.ones(len(places)))
         total += components(evidence, parts.scales, None, seen.offset, seen.unit).log_weight
     return total

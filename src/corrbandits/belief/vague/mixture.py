@@ -99,12 +99,17 @@ class Mixture:
         return np.asarray(self.weights @ (rows + centred[:, arm][:, None] * centred))
 
     def rivals(self, leader: int) -> tuple[Array, Array]:
-        """Return the probability that each arm is better than the leader, and by how much it is on average."""
-        squares = np.square(self.scale)
-        apart = np.sqrt(np.maximum(squares + squares[:, leader][:, None] - 2 * self._rows(leader), 0.0))
+        """Return the probability that each arm is better than the leader, and by how much it is on average.
+
+        Arms that were measured so precisely that little is left to be uncertain of hardly say anything of each other.
+        """
+        squares, own = np.square(self.scale), self.scale[:, leader][:, None]
+        apart = np.sqrt(np.maximum(squares + np.square(own) - 2 * self._rows(leader), 0.0))
         gap = self.location[:, leader][:, None] - self.location
         rounding = SAME * np.sqrt(self.components.tau_squared)[:, None]  # of what the arms vary beforehand
-        same = (apart <= rounding) & (np.abs(gap) <= rounding)
+        precise = (self.scale <= rounding) & (own <= rounding)
+        apart = np.where(precise, np.hypot(self.scale, own), apart)
+        same = ~precise & (apart <= rounding) & (np.abs(gap) <= rounding)
         same[:, leader] = True
         tail, excess = better(np.where(same, 0.0, gap), np.where(same, 0.0, apart), self.components.freedom)
         return np.minimum(self.weights @ tail, 1.0), self.weights @ excess

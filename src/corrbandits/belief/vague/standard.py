@@ -74,14 +74,14 @@ class Standard:
         """Return the same in units in which squares of what was stated, of scales and the mean, are doubles.
 
         Units are as fine as the rewards, or 2^-300 of the largest that was stated, if that is more: rewards that differ
-        by less are equal beside it.
+        by less are equal beside it. If all are equal, and so far from it, they are those of what was stated.
         """
         stated = [0.0] if level is None else [level.deviation, abs(level.centre - self.offset)]
         largest = max(stated + ([] if np.isnan(scales).any() else [float(scales.max())]))
-        finest = math.frexp(largest)[1] - FINEST
-        if self.all_equal or not largest or self.exponent >= finest:
+        coarse = math.frexp(largest)[1]
+        if not largest or self.exponent >= coarse - FINEST:
             return self
-        return self.in_units_of(finest)
+        return self.in_units_of(coarse if self.all_equal else coarse - FINEST)
 
     def of_reward(self, reward: float) -> float:
         """Return a reward in these units."""

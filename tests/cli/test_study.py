@@ -176,7 +176,7 @@ def test_what_cannot_be_learnt_is_refused(ok, refused):
     message = refused("copy", "--learn", "noise", "--noise-sd", "4", "meadow", "other")
     assert "--learn must be of what is not said besides, got noise" in message
     ok("create", "ones", "--arms", "sites.csv", "--rewards", "bernoulli")
-    assert "--learn is for a prior of one mean" in refused("copy", "--learn", "mean", "ones", "other")
+    assert "must be of a prior of one mean" in refused("copy", "--learn", "mean", "ones", "other")
 
 
 def test_best_is_a_stopping_rule(ok, shell, answer):

@@ -218,7 +218,7 @@ def test_copies_of_other_priors(ok, answer, refused, tmp_path):
     ok("create", "apart", "--arms", "own.csv", "--noise-sd", "1", "--kernel", "none")
     ok("copy", "apart", "wider", "--prior-sd", "7", "--prior-mean", "2")
     assert "mean 2 ± 7" in answer("copy", "wider", "again")["prior"]
-    assert "--length is for a prior made of a kernel" in refused("copy", "apart", "x", "--length", "3")
+    assert "--length is for a prior that knows where arms lie" in refused("copy", "apart", "x", "--length", "3")
     assert "--length must be a finite number" in refused("copy", "own", "x", "--length", "far")
     assert "--set is for a rule, got none" in refused("copy", "own", "x", "--set", "a=3")
     assert answer("copy", "own", "drawn", "--policy", "Thompson")["policy"] == {"rule": "Thompson"}

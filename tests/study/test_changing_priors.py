@@ -57,3 +57,26 @@ def test_a_prior_may_stop_to_change():
     vague = changed(cb.Vague(arms=3, drift=30.0, sd=2.0), drift=False)
     assert not vague.changes
     assert vague.in_words() == cb.Vague(arms=3, sd=2.0).in_words()
+
+
+def test_noises_that_differ_are_alike_where_one_is_said_for_all():
+    uneven = cb.Independent(mean=1.0, variance=2.0, noise_variance=[1.0, 4.0, 9.0])
+    assert changed(uneven, noise_sd=2.0).noise_variance.tolist() == [4.0, 4.0, 4.0]
+    ranged = changed(uneven, noise_sd=(1.0, 3.0))
+    assert ranged.in_words() == "told mean 1, deviation 1.41421, noise 1 to 3; the rest is learnt"
+    assert np.ptp(ranged.relative_variance) == 0
+    assert changed(uneven, learn=["sd"]).relative_variance.tolist() == [1.0, 4.0, 9.0]
+
+
+def test_means_that_differ_may_be_replaced_by_a_range():
+    uneven = cb.Independent(mean=[1.0, 5.0, 9.0], variance=2.0, noise_variance=1.0)
+    assert changed(uneven, prior_mean=(3.0, 7.0)).in_words().startswith("told mean 3 to 7, deviation 1.41421")
+    with pytest.raises(ValueError, match="what is to be learnt, or lies in a range, must be of a prior of one mean"):
+        changed(uneven, prior_sd=(1.0, 2.0))
+
+
+@pytest.mark.parametrize("prior", [FLAT, cb.Vague(arms=3), cb.Beta(arms=3)], ids=["flat", "told nothing", "beta"])
+@pytest.mark.parametrize("said", [{"lengths": [3.0]}, {"lengths": [(1.0, 3.0)]}])
+def test_a_length_needs_places(prior, said):
+    with pytest.raises(ValueError, match="`length` is for a prior that knows where arms lie, but the study's is"):
+        changed(prior, **said)

@@ -43,8 +43,13 @@ def changed(
     if twice := [what for what in learn if any(value is not None for value in said.get(what, ()))]:
         raise ValueError(f"`learn` must be of what is not said besides, got {twice[0]} and its value. Leave one out.")
     ranges = [what for what, values in said.items() if any(isinstance(value, tuple) for value in values)]
+    if lengths:
+        where = {} if prior.coordinates is None else {"coordinates": prior.coordinates}
+        _need(prior, where, "coordinates", "`length`", "a prior that knows where arms lie")
     if learn or ranges or drift is not None:
+        alike = not isinstance(prior, Vague) and noise_sd is not None
         prior = told_less(prior, [*learn, *ranges])
+        prior = Vague(**(prior.prior_arguments() | {"relative_noise": 1.0})) if alike else prior
     given, kind = prior.prior_arguments(), type(prior)
     if isinstance(prior, Vague):
         told: dict[str, Any] = {"noise_sd": noise_sd, "mean": prior_mean, "sd": prior_sd, "drift": drift}

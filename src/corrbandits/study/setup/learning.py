@@ -26,18 +26,19 @@ def told_less(prior: Belief, learn: Sequence[str]) -> Vague:
     for name in learn:
         if name not in LEARNABLE:
             raise ValueError(f"`learn` must be one of {', '.join(LEARNABLE)}, got {name!r:.60}.")
-    return Vague(**(_told(prior) | {LEARNABLE[name]: None for name in learn}))
+    return Vague(**(_told(prior, learn) | {LEARNABLE[name]: None for name in learn}))
 
 
-def _told(prior: Belief) -> dict[str, Any]:
-    """Return what a prior states, as the arguments of `Vague`."""
+def _told(prior: Belief, learn: Sequence[str]) -> dict[str, Any]:
+    """Return what a prior states, as the arguments of `Vague`; what is to be learnt may differ from arm to arm."""
     given = prior.prior_arguments()
     if isinstance(prior, Vague):
         return given
     if not isinstance(prior, (Independent, Correlated, Implicit)):
         raise _refused(prior)
     noise = np.sqrt(prior.noise_variance)
-    told = {"mean": _same(prior, prior.mean), "sd": _same(prior, np.sqrt(prior.variance))}
+    each = {"mean": prior.mean, "sd": np.sqrt(prior.variance)}
+    told = {name: None if name in learn else _same(prior, values) for name, values in each.items()}
     told |= {"noise_sd": noise.item(0), "relative_noise": noise / noise[0]}
     if isinstance(prior, Independent):
         return {"arms": prior.arms, **told}
@@ -65,6 +66,6 @@ def _same(prior: Belief, values: Array) -> float:
 
 def _refused(prior: Belief) -> ValueError:
     return ValueError(
-        "`learn` is for a prior of one mean, one sd and at most one kernel of one length, but the study's is "
-        f"{type(prior).__name__}: {prior.in_words()}. Copy it from Python, with prior=."
+        "what is to be learnt, or lies in a range, must be of a prior of one mean, one sd and at most one kernel of "
+        f"one length, but the study's is {type(prior).__name__}: {prior.in_words()}. Copy it from Python, with prior=."
     )

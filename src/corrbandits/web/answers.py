@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -141,13 +141,12 @@ def alternative_of(data: Data | None, unknown: float | None) -> Alternative | No
 
 def explanation_of(data: Data) -> Explanation:
     """Return why an arm was chosen."""
-    names = ("trial", "t", "rank", "mean_rank", "initial", "replayed", "tied", "opening", "history")
-    rest: dict[str, Any] = {name: data[name] for name in names}
+    rest = {field.name: data[field.name] for field in fields(Explanation) if field.name in data}
     unknown = None if data["rank"] is None else math.inf if data["goal"] == "max" else -math.inf
     chosen, second = (alternative_of(data[name], unknown) for name in ("chosen", "runner_up"))
     assert chosen is not None
-    rest |= {"open": tuple(data["open"]), "way": data.get("way"), "remarks": tuple(data.get("remarks", ()))}
-    return Explanation(chosen=chosen, runner_up=second, **rest)
+    several = {name: tuple(data.get(name, ())) for name in ("open", "remarks")}
+    return Explanation(**(rest | several | {"chosen": chosen, "runner_up": second}))
 
 
 def best_of(data: Data) -> Best:

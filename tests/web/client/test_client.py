@@ -91,6 +91,17 @@ def test_what_moves_cost_goes_over_the_line(line, tmp_path, roads):
         assert cb.Client.list(line.url) == ("far",)
 
 
+def test_why_an_arm_was_chosen_goes_over_the_line_whole(line, tmp_path):
+    with cb.Client.create(line.url, "prices", arms={"name": ["low", "middle", "high"]}, rounds=40) as client:
+        for reward in (3.0, 4.0, 5.5, 4.5, 3.5, None):
+            trial = client.ask()
+            with cb.Study.open(tmp_path / "studies.db", "prices") as study:
+                assert client.explain(trial) == study.explain(trial)
+            if reward is not None:
+                client.tell(trial, reward)
+        assert "the first of those tried least" in str(client.explain(1))
+
+
 def test_arms_are_added_once(client, study):
     more = {"name": ["E0", "E1"], "x": [0.0, 1.0], "y": [4.0, 4.0]}
     assert client.arms.count == 24

@@ -54,7 +54,7 @@ def test_scripts_are_sent_without_comments_and_otherwise_as_they_are():
                 alone = before.lstrip().startswith(("//", "/*", "* ", "*/"))
                 statement, _, comment = before.partition(" // ")
                 assert line == ("" if alone else statement.rstrip() if comment else before), name
-                assert not any(statement.count(quote) % 2 for quote in "\"`" if comment), name  # no part of a text
+                assert not any(statement.count(quote) % 2 for quote in '"`' if comment), name  # no part of a text
             assert not any(line.lstrip().startswith(("//", "/*")) or " // " in line for line, _ in pairs)
 
 

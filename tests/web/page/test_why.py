@@ -34,6 +34,12 @@ def test_the_first_lies_in_the_middle_and_the_next_far_from_it(study):
     assert why(study, 2) == "To see a part that nobody has measured yet: it lies far from what was tried."
 
 
+def test_arms_that_lie_nowhere_lie_not_in_the_middle_nor_far(tmp_path):
+    with Study.create(f"{tmp_path}/survey.db", "prices", arms={"name": ["low", "high"]}, rounds=40) as study:
+        told(study, 2)
+        assert {why(study, 1), why(study, 2)} == {"To begin with: it is the first of those tried least."}
+
+
 def test_a_choice_is_said_with_its_mean_and_deviation_in_the_unit(study):
     told(study, 9)
     said = why(study, study.ask().number)

@@ -23,6 +23,8 @@ def sentence(found: Explanation, snapshot: Snapshot) -> str:
     if found.opening:
         if found.history:
             return "It did best in earlier seasons" + (", of what is not measured yet." if found.t > 1 else ".")
+        if not found.places:
+            return "To begin with: it is the first of those tried least."
         if found.t > 1:
             return "To see a part that nobody has measured yet: it lies far from what was tried."
         near = found.way is not None

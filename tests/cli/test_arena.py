@@ -46,6 +46,19 @@ def test_only_rules_that_are_told_so_play(tmp_path):
     assert {game.told for game in Results(tmp_path / "out").games()} == {"nothing"}
 
 
+def test_only_rules_that_are_named_play(tmp_path):
+    asked = ("--families", "chain", "--out", "out", *SMALL)
+    done = corrbandits("arena", "--rules", "Gittins, UCL a=1", "--told", "everything,nothing", *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {(game.rule, game.told) for game in Results(tmp_path / "out").games()}
+    assert found == {
+        ("Gittins", "nothing"),
+        ("UCL a=1", "nothing"),
+        ("Gittins", "everything"),
+        ("UCL a=1", "everything"),
+    }
+
+
 def test_games_that_another_program_added_are_reported(played):
     folder, _ = played
     results = Results(folder / "out")
@@ -60,6 +73,7 @@ def test_games_that_another_program_added_are_reported(played):
     [
         (("--seed", "1500"), "the seed of a report must not be from 1000 to 1999, which rules are tuned on, got 1500"),
         (("--families", "chian"), "got 'chian'. Did you mean 'chain'?"),
+        (("--rules", "gitins"), "got 'gitins'. Did you mean 'Gittins'?"),
         (("--told", "all"), "--told must be of everything, nothing, wrongly, got 'all'"),
         (("--horizons", "5"), "--horizons must be whole numbers from 10, got '5'"),
         (("--horizons", "50;200"), "got '50;200'. Put commas between several, as in 50,200"),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, final
 
 from corrbandits._core.single_thread import one_thread
 from corrbandits._shell.progress import bar
-from corrbandits.arena.contestants import KINDS, LONGEST, Contestant, contestants, on_change
+from corrbandits.arena.contestants import KINDS, LONGEST, RULES, Contestant, contestants, on_change
 from corrbandits.arena.playing import Outcome, play
 from corrbandits.arena.problems import Make, problem
 from corrbandits.arena.results import Game, Key, Results
@@ -66,6 +66,18 @@ class Campaign:
     problems: int
     told: Sequence[str] = KINDS
     """Who plays: those told everything, nothing, or wrongly."""
+
+    rules: Sequence[str] = tuple(RULES)
+    """Of these only the ones that play these rules."""
+
+    def asks(self, contestant: Contestant) -> bool:
+        """Return whether a contestant is to play.
+
+        >>> some = Campaign({}, [50], problems=1, told=["nothing"], rules=["Gittins"])
+        >>> [some.asks(Contestant(rule, "nothing")) for rule in ("Gittins", "Greedy")]
+        [True, False]
+        """
+        return contestant.kind in self.told and contestant.rule in self.rules
 
     def parts(self) -> list[Part]:
         """Return all the work.
@@ -176,7 +188,7 @@ class _Hall:
         """Return the games of a part that are not known."""
         given = problem(part.family, self._seed, part.number, self._campaign.families)
         players = self._who(part.horizon, len(given.means)) if given.change is None else on_change(part.horizon)
-        keys = (Key(*part, *contestant) for contestant in players if contestant.kind in self._campaign.told)
+        keys = (Key(*part, *contestant) for contestant in players if self._campaign.asks(contestant))
         return [Seat(key, given) for key in keys if key not in self._known]
 
     def _play(self, part: Part, seats: list[Seat] | None, done: Mapping[Key, Outcome]) -> tuple[Part, list[Game]]:

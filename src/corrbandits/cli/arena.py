@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +32,9 @@ def arena(
     ] = None,
     told: Annotated[
         str | None, typer.Option(help="Only rules told so, apart by commas: everything, nothing, wrongly.")
+    ] = None,
+    rules: Annotated[
+        str | None, typer.Option(help="Only these rules, apart by commas, such as Gittins,UCL a=1: more problems.")
     ] = None,
     horizons: Annotated[
         str | None, typer.Option(help=f"Decisions in a game, apart by commas; {HORIZONS} if left out.")
@@ -75,6 +78,7 @@ def arena(
         _horizons(horizons or (QUICK_HORIZONS if quick else HORIZONS)),
         number,
         _told(told),
+        _rules(rules),
     )
     short = _too_short(campaign)
     results = Results(out, seed)
@@ -83,7 +87,10 @@ def arena(
         run(campaign, results, threads=threads or os.cpu_count() or 1)
         rows = standings(results.games())
         if not rows:
-            raise ValueError(f"a report needs games, but there are none in {out}. Give --problems 1 or more.")
+            raise ValueError(
+                f"a report needs games, but there are none in {out}. Give --problems 1 or more, and rules that play "
+                "so long."
+            )
         with outputs.results(out) as files:
             write(files, rows, results.seed)
     _print(rows, results.seed)
@@ -94,7 +101,6 @@ def arena(
 
 def _families(names: str | None, fields: Path | None, series: Path | None = None) -> Mapping[str, Make]:
     """Return the families that are asked for: all that do not change, all fields and all series, or those named."""
-    from corrbandits._shell.texts import near
     from corrbandits.arena import changing
     from corrbandits.arena import fields as real
     from corrbandits.arena.problems import FAMILIES
@@ -114,10 +120,7 @@ def _families(names: str | None, fields: Path | None, series: Path | None = None
         for name in asked
         for one in ([family for family in known if family.startswith(groups[name])] if name in groups else [name])
     ]
-    for name in asked:
-        if name not in known:
-            meant = "".join(f" Did you mean {one!r}?" for one in near(name, known))
-            raise ValueError(f"--families must be of {', '.join(known)}, got {name!r:.60}.{meant}")
+    _refuse_unknown("--families", asked, known)
     return {name: known[name] for name in asked}
 
 
@@ -129,11 +132,36 @@ def _told(text: str | None) -> Sequence[str]:
     """
     from corrbandits.arena.contestants import KINDS
 
-    asked = list(KINDS) if text is None else [part.strip() for part in text.split(",")]
-    for kind in asked:
-        if kind not in KINDS:
-            raise ValueError(f"--told must be of {', '.join(KINDS)}, got {kind!r:.60}.")
+    return _some("--told", text, KINDS)
+
+
+def _rules(text: str | None) -> Sequence[str]:
+    """Return the rules that are asked for.
+
+    >>> _rules("Gittins, UCL a=1")
+    ['Gittins', 'UCL a=1']
+    """
+    from corrbandits.arena.contestants import RULES
+
+    return _some("--rules", text, RULES)
+
+
+def _some(option: str, text: str | None, known: Iterable[str]) -> list[str]:
+    """Return what an option names, apart by commas, or all that is known; refuse what is not known."""
+    names = list(known)
+    asked = names if text is None else [part.strip() for part in text.split(",")]
+    _refuse_unknown(option, asked, names)
     return asked
+
+
+def _refuse_unknown(option: str, asked: Iterable[str], known: Collection[str]) -> None:
+    """Refuse a name that an option cannot have, with the one that may be meant."""
+    from corrbandits._shell.texts import near
+
+    for name in asked:
+        if name not in known:
+            meant = "".join(f" Did you mean {one!r}?" for one in near(name, known))
+            raise ValueError(f"{option} must be of {', '.join(known)}, got {name!r:.60}.{meant}")
 
 
 def _too_short(campaign: Campaign) -> list[str]:

@@ -20,7 +20,16 @@ import numpy as np
 from benchmarks import kept
 from benchmarks.families import asked, known_families, positive, problem_of
 from benchmarks.timing import tell
-from benchmarks.variants import AnywhereFirst, LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
+from benchmarks.variants import (
+    AnywhereFirst,
+    LookAhead,
+    OnMoments,
+    OnQuantiles,
+    SpreadOut,
+    TellingFirst,
+    Wider,
+    WithoutDoubt,
+)
 from corrbandits import Gittins, HorizonUCL, Vague
 from corrbandits.arena import estimates
 from corrbandits.arena.campaign import FEWER
@@ -52,6 +61,7 @@ VARIANTS: dict[str, Changed] = {
     "index 1.2 times as wide": Changed(Wider),
     "7 spread-out arms first": Changed(SpreadOut),
     "first arms anywhere": Changed(AnywhereFirst),
+    "first arms that tell most": Changed(TellingFirst),
     "lookahead": Changed(LookAhead),
     "24 parts": Changed(said={"parts": 24}),
     "96 parts": Changed(said={"parts": 96}),

@@ -107,25 +107,61 @@ class SpreadOut(Variant):
         return index
 
 
-@final
 @dataclass(frozen=True)
-class AnywhereFirst(Variant):
-    """The default, but the opening looks next to scrambled Sobol points, as others do, on each problem elsewhere.
-
-    What scrambles them follows from the order of the arms, which is another on every problem.
-    """
+class OthersFirst(Variant):
+    """The default, but the opening takes other arms, in an order of its own."""
 
     def pending(self, belief: Belief) -> npt.NDArray[np.bool_]:
         """Return which arm must be tried: in the opening the one whose turn it is."""
         must = super().pending(belief)
         if not isinstance(belief, Vague) or not belief.opening or belief.coordinates is None:
             return must
-        order = spread(in_extents(belief.coordinates), belief.arms, crc32(belief.coordinates.tobytes()))
-        return np.arange(belief.arms) == order[int(belief.counts.sum()) % belief.arms]
+        order = self.order(belief, belief.coordinates)
+        return np.arange(belief.arms) == order[int(belief.counts.sum()) % len(order)]
 
     def varying(self, belief: Vague, t: int, m: int) -> Array:
         """Return Q_i."""
         return Gittins(self.horizon).index(belief, t)
+
+    @abstractmethod
+    def order(self, belief: Vague, coordinates: Array) -> list[int]:
+        """Return the arms in the order in which the opening takes them."""
+
+
+@final
+@dataclass(frozen=True)
+class AnywhereFirst(OthersFirst):
+    """The opening looks next to scrambled Sobol points, as others do, on each problem elsewhere.
+
+    What scrambles them follows from the order of the arms, which is another on every problem.
+    """
+
+    def order(self, belief: Vague, coordinates: Array) -> list[int]:
+        """Return all arms by those points."""
+        return spread(in_extents(coordinates), belief.arms, crc32(coordinates.tobytes()))
+
+
+@final
+@dataclass(frozen=True)
+class TellingFirst(OthersFirst):
+    """The opening takes the arm whose reward leaves the least variance of all arms, by the mixture's covariance."""
+
+    most: int = 8
+
+    def order(self, belief: Vague, coordinates: Array) -> list[int]:
+        """Return some arms, each the one that tells most after those before it; of equal ones the first by place."""
+        parts, chosen = belief.parts, list[int]()
+        weights = np.exp(parts.log_prior) / np.exp(parts.log_prior).sum()
+        covariance = np.asarray(sum(w * R for w, R in zip(weights, parts.matrices(), strict=True)))
+        noise = float(np.exp(weights @ np.log(parts.ratios)))
+        for _ in range(min(self.most, belief.arms)):
+            told = np.square(covariance).sum(axis=1) / (covariance.diagonal() + noise)
+            told[chosen] = -np.inf
+            equal = np.flatnonzero(told >= told.max() * (1 - 1e-9))
+            chosen.append(int(equal[np.lexsort(coordinates[equal].T[::-1])[0]]))
+            row = covariance[chosen[-1]]
+            covariance = covariance - np.outer(row, row) / (row[chosen[-1]] + noise)
+        return chosen
 
 
 @final

@@ -5,9 +5,18 @@ import doctest
 import numpy as np
 import pytest
 from benchmarks import ablation, families
-from benchmarks.variants import AnywhereFirst, LookAhead, OnMoments, OnQuantiles, SpreadOut, Wider, WithoutDoubt
+from benchmarks.variants import (
+    AnywhereFirst,
+    LookAhead,
+    OnMoments,
+    OnQuantiles,
+    SpreadOut,
+    TellingFirst,
+    Wider,
+    WithoutDoubt,
+)
 
-from corrbandits import Gittins, HorizonUCL, Vague
+from corrbandits import Correlated, Exponential, Gittins, HorizonUCL, Vague
 from corrbandits.arena.problems import FAMILIES
 from corrbandits.belief.vague.opening import in_order
 from tests.support import ROOT
@@ -46,6 +55,19 @@ def test_as_many_spread_out_arms_come_first_as_were_asked_for():
         assert arm == order[t - 1]
         belief = belief.observe(arm, rng.standard_normal())
     np.testing.assert_array_equal(SpreadOut(40).index(belief, 8), Gittins(40).index(belief, 8))
+
+
+def test_first_arms_that_tell_most_leave_the_least_variance():
+    where = np.array([0.0, 1.0, 2.0, 3.5, 5.0, 7.0, 8.0])
+    told = Vague(coordinates=where, mean=3.0, sd=2.0, length=2.0, noise_sd=1.0, site=0.0, kernel="exponential")
+    known = Correlated(mean=3.0, kernel=4 * Exponential(2.0), coordinates=where, noise_variance=1.0)
+    order = TellingFirst(40, most=3).order(told, told.coordinates)
+    for arm in order:
+        left = [known.observe(other, 0.0).variance.sum() for other in range(where.size)]
+        assert arm == np.argmin(left)
+        known = known.observe(arm, 0.0)
+    belief = Vague(coordinates=where)
+    assert TellingFirst(40).choose(belief, 1) == TellingFirst(40).order(belief, belief.coordinates)[0]
 
 
 def test_first_arms_may_lie_anywhere_on_each_problem_elsewhere():

@@ -151,7 +151,7 @@ def test_without_anybody_told_everything_there_is_a_report_of_differences():
         figures.rules(rows, 200, ALL)[0]
         == min((row for row in rows if (row.horizon, row.family) == (200, ALL)), key=lambda row: row.difference).rule
     )
-    assert len(figures.leaderboard(rows).axes) == len(figures.families(rows).axes) == 2
+    assert figures.leaderboard(rows) is figures.families(rows) is None
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium here")

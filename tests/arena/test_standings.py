@@ -16,10 +16,11 @@ from corrbandits.arena.campaign import Campaign
 from corrbandits.arena.contestants import DEFAULT, RULES, Contestant
 from corrbandits.arena.playing import play
 from corrbandits.arena.problems import FAMILIES, TUNING, VERSION, problem
-from corrbandits.arena.reference import FILE, HORIZONS, measured, reference
+from corrbandits.arena.reference import FILE, reference
 from corrbandits.arena.results import Game
 from corrbandits.arena.sentences import sentences
 from corrbandits.arena.standings import ALL, FIELDS, Standing, standings, to_csv
+from corrbandits.arena.tuning import HORIZONS, measured
 
 
 def games_of(regrets, horizon=200, family="chain"):
@@ -190,6 +191,17 @@ def test_too_few_problems_for_a_verdict_are_said_first(same_rule):
     assert "verdict" not in " ".join(sentences(standings(games_of(many))))
 
 
+def test_who_plays_more_problems_wins_none_of_those_that_rivals_did_not_play():
+    rival = ("Greedy", "nothing")
+    both = games_of({DEFAULT: [1.0, 3.0], rival: [2.0, 1.0]})
+    more = [game._replace(number=number) for number in range(2, 9) for game in both if game.rule == "Greedy"]
+    for family in ("chain", ALL):
+        for one in (DEFAULT, rival):
+            assert found(standings(both + more), family, *one).won == found(standings(both), family, *one).won == 0.5
+    apart = [game._replace(number=game.number + 9) if game.rule == "Greedy" else game for game in both]
+    assert np.isnan(found(standings(apart), "chain", *DEFAULT).won)
+
+
 def test_without_the_default_the_report_says_so():
     rows = standings(games_of({("Random", "everything"): [1.0]}))
     assert sentences(rows) == ["Gittins told nothing, which others are compared with, did not play."]
@@ -198,7 +210,7 @@ def test_without_the_default_the_report_says_so():
 
 def test_the_rule_that_others_are_compared_with_was_fixed_on_tuning_seeds_of_these_problems():
     known = json.loads(Path(inspect.getfile(measured)).with_name(FILE).read_text(encoding="utf-8"))
-    assert known["problems"] == VERSION, "run: python -m corrbandits.arena.reference"
+    assert known["problems"] == VERSION, "run: python -m corrbandits.arena.tuning"
     assert known["seed"] in TUNING
     assert set(known["best"]) == set(FAMILIES)
     for family, best in known["best"].items():

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from corrbandits.arena.reference import reference
 from corrbandits.arena.results import Results
 from tests.support.commands import corrbandits
 
@@ -51,12 +52,32 @@ def test_only_rules_that_are_named_play(tmp_path):
     done = corrbandits("arena", "--rules", "Gittins, UCL a=1", "--told", "everything,nothing", *asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = {(game.rule, game.told) for game in Results(tmp_path / "out").games()}
-    assert found == {
-        ("Gittins", "nothing"),
-        ("UCL a=1", "nothing"),
-        ("Gittins", "everything"),
-        ("UCL a=1", "everything"),
-    }
+    named = {(rule, told) for rule in ("Gittins", "UCL a=1") for told in ("everything", "nothing")}
+    assert found == named | {reference("chain", 10)}  # ratios are to that one
+    assert "plays no games" not in done.stdout
+    assert re.search(r"^Gittins +nothing +\d", done.stdout, re.MULTILINE)
+
+
+def test_rules_that_were_named_and_cannot_play_are_said(tmp_path):
+    named = ("--rules", "Gittins,CorrelatedUCL", "--families", "chain", "--problems", "1")
+    asked = ("--told", "nothing", "--horizons", "10,60", "--seed", "7", "--threads", "1", "--out", "out")
+    done = corrbandits("arena", *named, *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    missing = "CorrelatedUCL, told nothing, plays no games of 10 or 60 decisions: it cannot"
+    assert missing in " ".join(done.stdout.split())
+    done = corrbandits("arena", "--rules", "CorrelatedUCL", *named[2:], *asked[:-1], "none", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"none in none. {missing}" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("told", ["wrongly", "nothing"])
+def test_a_report_without_ratios_is_made_without_pictures_of_them(tmp_path, told):
+    asked = ("--families", "chain", "--rules", "Gittins", "--told", told, "--out", "out", *SMALL)
+    done = corrbandits("arena", *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    made = {path.name for path in (tmp_path / "out").iterdir()}
+    assert made == {"arena.json", "games.csv", "arena.csv", "arena.html"}
+    assert 'class="chart' not in (tmp_path / "out" / "arena.html").read_text(encoding="utf-8")
 
 
 def test_games_that_another_program_added_are_reported(played):

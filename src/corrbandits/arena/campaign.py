@@ -19,6 +19,7 @@ from corrbandits._shell.progress import bar
 from corrbandits.arena.contestants import KINDS, LONGEST, RULES, Contestant, contestants, on_change
 from corrbandits.arena.playing import Outcome, play
 from corrbandits.arena.problems import Make, problem
+from corrbandits.arena.reference import reference
 from corrbandits.arena.results import Game, Key, Results
 from corrbandits.arena.waves import WARM, Seat, at_once, sent_away
 from corrbandits.belief import Belief
@@ -68,16 +69,17 @@ class Campaign:
     """Who plays: those told everything, nothing, or wrongly."""
 
     rules: Sequence[str] = tuple(RULES)
-    """Of these only the ones that play these rules."""
+    """Of these only the ones that play these rules, and the one whose regret ratios are to."""
 
-    def asks(self, contestant: Contestant) -> bool:
-        """Return whether a contestant is to play.
+    def asks(self, contestant: Contestant, family: str, horizon: int) -> bool:
+        """Return whether a contestant is to play so many decisions on problems of a family.
 
-        >>> some = Campaign({}, [50], problems=1, told=["nothing"], rules=["Gittins"])
-        >>> [some.asks(Contestant(rule, "nothing")) for rule in ("Gittins", "Greedy")]
-        [True, False]
+        >>> some = Campaign({}, [50], problems=1, rules=["Gittins"])
+        >>> [some.asks(Contestant(rule, "everything"), "clusters", 50) for rule in ("Gittins", "Greedy", "UCL a=0.5")]
+        [True, False, True]
         """
-        return contestant.kind in self.told and contestant.rule in self.rules
+        named = contestant.rule in self.rules or contestant == reference(family, horizon)
+        return named and contestant.kind in self.told
 
     def parts(self) -> list[Part]:
         """Return all the work.
@@ -188,7 +190,7 @@ class _Hall:
         """Return the games of a part that are not known."""
         given = problem(part.family, self._seed, part.number, self._campaign.families)
         players = self._who(part.horizon, len(given.means)) if given.change is None else on_change(part.horizon)
-        keys = (Key(*part, *contestant) for contestant in players if self._campaign.asks(contestant))
+        keys = (Key(*part, *one) for one in players if self._campaign.asks(one, part.family, part.horizon))
         return [Seat(key, given) for key in keys if key not in self._known]
 
     def _play(self, part: Part, seats: list[Seat] | None, done: Mapping[Key, Outcome]) -> tuple[Part, list[Game]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,11 +77,21 @@ def rules(rows: Sequence[Standing], horizon: int, group: str) -> list[str]:
     return sorted(least, key=lambda rule: least[rule])
 
 
-def leaderboard(rows: Sequence[Standing]) -> Figure:
-    """Return the ratio of every rule, told nothing and told everything, with its interval, a panel per horizon."""
+def with_ratios(rows: Iterable[Standing], told: Container[str]) -> list[Standing]:
+    """Return those rows of who was told one of these that have a ratio."""
+    return [row for row in rows if row.told in told and np.isfinite(row.ratio)]
+
+
+def leaderboard(rows: Sequence[Standing]) -> Figure | None:
+    """Return the ratio of every rule, told nothing and told everything, with its interval, a panel per horizon.
+
+    None if there are no ratios of anybody told so.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    if not with_ratios(rows, LOOKS):
+        return None
     horizons, group = sorted({row.horizon for row in rows}), group_of(rows)
     names = rules(rows, middle(horizons), group)
     with mpl.rc_context(FONT):
@@ -100,11 +110,11 @@ def leaderboard(rows: Sequence[Standing]) -> Figure:
 
 
 def wrongly(rows: Sequence[Standing]) -> Figure | None:
-    """Return the ratio of rules that were told wrongly, by what was wrong; None if nobody was."""
+    """Return the ratio of rules that were told wrongly, by what was wrong; None if there are none."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    horizons, group = sorted({row.horizon for row in rows if row.told in WRONG}), group_of(rows)
+    horizons, group = sorted({row.horizon for row in with_ratios(rows, WRONG)}), group_of(rows)
     if not horizons:
         return None
     kinds, names = [EVERYTHING, *WRONG], list(dict.fromkeys(row.rule for row in rows if row.told in WRONG))
@@ -128,13 +138,16 @@ def wrongly(rows: Sequence[Standing]) -> Figure | None:
     return figure
 
 
-def families(rows: Sequence[Standing]) -> Figure:
-    """Return heat maps of the ratio, contestants against families, a map per horizon."""
+def families(rows: Sequence[Standing]) -> Figure | None:
+    """Return heat maps of the ratio, contestants against families, a map per horizon; None if there are no ratios."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    horizons = sorted({row.horizon for row in rows})
-    maps = [heat_map(rows, horizon, (NOTHING, EVERYTHING, *OF_CHANGE)) for horizon in horizons]
+    told = NOTHING, EVERYTHING, *OF_CHANGE
+    horizons = sorted({row.horizon for row in with_ratios(rows, told)})
+    if not horizons:
+        return None
+    maps = [heat_map(rows, horizon, told) for horizon in horizons]
     most = ratios.colour_limit([np.clip(values, 1 / UNTIL, UNTIL) for _, _, values in maps])
     heights = [len(who) for who, _, _ in maps]
     with mpl.rc_context(FONT):

@@ -17,7 +17,6 @@ def write(files: Files, rows: Sequence[Standing], seed: int) -> None:
     """Write the table as arena.csv, the page as arena.html, and the figures (.png, .pdf)."""
     files.write(f"{NAME}.csv", to_csv(rows).encode())
     files.write(f"{NAME}.html", render(rows, seed).encode())
-    write_figure(files, f"{NAME}-leaderboard", figures.leaderboard(rows))
-    write_figure(files, f"{NAME}-families", figures.families(rows))
-    if (figure := figures.wrongly(rows)) is not None:
-        write_figure(files, f"{NAME}-wrongly", figure)
+    for draw in (figures.leaderboard, figures.families, figures.wrongly):
+        if (figure := draw(rows)) is not None:
+            write_figure(files, f"{NAME}-{draw.__name__}", figure)

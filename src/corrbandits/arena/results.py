@@ -114,7 +114,9 @@ class Results:
         known: dict[str, str] = {}
         for where, row in _rows(place, FIELD_COLUMNS):
             if len(row) != len(FIELD_COLUMNS):
-                raise ValueError(f"{where}: expected {', '.join(FIELD_COLUMNS)}, got {','.join(row)!r:.80}.")
+                raise ValueError(
+                    f"{where}: expected {', '.join(FIELD_COLUMNS)}, got {','.join(row)!r:.80}. Remove that line."
+                )
             known.setdefault(*row)
         for family, digest in digests.items():
             if known.get(family, digest) != digest:
@@ -174,7 +176,7 @@ def _there(place: Path) -> dict[str, int]:
         there = json.loads(place.read_bytes())
     except (ValueError, RecursionError):
         there = None
-    if not isinstance(there, dict) or there.get("format") != FORMAT or not isinstance(there.get("seed"), int):
+    if not isinstance(there, dict) or there.get("format") != FORMAT or type(there.get("seed")) is not int:
         raise ValueError(f"{place} must be written by corrbandits ({FORMAT}), but it is not. Name another folder.")
     return {"problems": there.get("problems", 0), "seed": there["seed"]}
 
@@ -207,7 +209,9 @@ def _read(row: list[str], where: str) -> Game:
         family, number, horizon, rule, told, *measured = row
         game = Game(family, int(number), int(horizon), rule, told, *map(float, measured))
     except (TypeError, ValueError):
-        raise ValueError(f"{where}: expected a game, {', '.join(Game._fields)}, got {','.join(row)!r:.80}.") from None
+        raise ValueError(
+            f"{where}: expected a game, {', '.join(Game._fields)}, got {','.join(row)!r:.80}. Remove that line."
+        ) from None
     if game.number < 0 or game.horizon < 1:
         raise ValueError(
             f"{where}: number must be 0 or more and horizon 1 or more, got {game.number} and {game.horizon}. Remove "

@@ -64,7 +64,10 @@ def _of_group(horizon: int, group: str, here: Found, *, brief: bool) -> list[str
     problems = min(here[name, DEFAULT].games for name in families)
     few = problems < 2 or default.ratio_high > TELLING * default.ratio_low
     if math.isnan(default.ratio):
-        missing = f"After {horizon:,} decisions there is no ratio: the best rule told {prior} has not played."
+        missing = (
+            f"After {horizon:,} decisions there is no ratio: the best rule told {prior} has not played. Play "
+            "rules told everything, too."
+        )
         return [missing, *([] if brief else _rivals(group, families, here, few=few))]
     verdict = "; there are too few problems for a verdict" if few and brief else ""
     said = [
@@ -144,14 +147,14 @@ def _rivals(group: str, families: Sequence[str], here: Found, *, few: bool) -> l
 
 
 def _same_rule_told_everything(group: str, families: Sequence[str], here: Found) -> list[str]:
-    least: dict[str, float] = {}
-    for (family, one), row in here.items():
-        if one.told == EVERYTHING:
-            least[family] = min(row.regret, least.get(family, math.inf))
     same = Contestant(DEFAULT.rule, EVERYTHING)
     played = [family for family in families if (family, same) in here]
     if not played:
         return []
+    least = dict.fromkeys(played, math.inf)
+    for (family, one), row in here.items():
+        if one.told == EVERYTHING and family in least and row.games == here[family, same].games:
+            least[family] = min(row.regret, least[family])
     lucky = sum(here[family, same].regret <= NEAR * least[family] for family in played)
     near = f"{lucky} of {len(played)}"
     if group == ALL:  # elsewhere no rule was found to be the best before

@@ -13,7 +13,7 @@ import csv
 import io
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +63,7 @@ class Standing(NamedTuple):
 
     worst_family: str
     won: float
-    """On which share of problems nobody who was told the same lost less."""
+    """On which share of problems nobody who was told the same lost less; of those that all of them played."""
 
     price: float
     """Of ignorance: its regret told nothing over that of the same rule told everything."""
@@ -156,17 +156,14 @@ def _corrected(rows: list[Standing]) -> list[Standing]:
 
 
 def _measured(family: Family, best: Contestant) -> dict[Contestant, _Measured]:
-    least: dict[tuple[str, int], float] = {}
-    for (_, told), played in family.items():
-        for number, game in played.items():
-            least[told, number] = min(game.regret, least.get((told, number), math.inf))
+    least = _least(family)
     return {
         one: _Measured(
             list(played.values()),
             estimates.mean(np.array([game.regret for game in played.values()])),
             estimates.mean(np.array([game.simple_regret for game in played.values()])),
             estimates.ratio(*_paired(played, family.get(best, {}))),
-            float(np.mean([game.regret <= least[one.told, number] for number, game in played.items()])),
+            _mean([played[number].regret <= value for number, value in least[one.told].items()]),
             estimates.ratio(*_paired(played, family.get(Contestant(one.rule, EVERYTHING), {})))
             if one.told == NOTHING
             else estimates.NONE,
@@ -175,6 +172,20 @@ def _measured(family: Family, best: Contestant) -> dict[Contestant, _Measured]:
         )
         for one, played in family.items()
     }
+
+
+def _least(family: Family) -> dict[str, dict[int, float]]:
+    """Return, by what contestants were told, the least regret on each problem that all who were told so played."""
+    found: dict[str, dict[int, float]] = {}
+    for told in {one.told for one in family}:
+        rivals = [played for one, played in family.items() if one.told == told]
+        numbers = set.intersection(*(set(played) for played in rivals))
+        found[told] = {number: min(played[number].regret for played in rivals) for number in sorted(numbers)}
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else math.nan
 
 
 def _paired(mine: Played, others: Played) -> tuple[Array, Array]:
@@ -219,7 +230,7 @@ def _together(horizon: int, group: str, one: Contestant, of: Mapping[str, _Measu
         *estimates.geometric_mean(list(ratios.values())),
         worst=ratios[worst].value if worst else math.nan,
         worst_family=worst,
-        won=float(np.mean([each.won for each in of.values()])),
+        won=_mean([each.won for each in of.values() if not math.isnan(each.won)]),
         price=estimates.geometric_mean(_known([each.price for each in of.values()]))[0],
         seconds=float(np.median([game.seconds for game in games])),
         **_differences(more, low, high, times.p),

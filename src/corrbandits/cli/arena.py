@@ -86,15 +86,14 @@ def arena(
     with saying_what_is_saved(out):
         run(campaign, results, threads=threads or os.cpu_count() or 1)
         rows = standings(results.games())
+        absent = _absent(rules, campaign, rows)
         if not rows:
-            raise ValueError(
-                f"a report needs games, but there are none in {out}. Give --problems 1 or more, and rules that play "
-                "so long."
-            )
+            why = " ".join(absent) or "Give --problems 1 or more."
+            raise ValueError(f"a report needs games, but there are none in {out}. {why}")
         with outputs.results(out) as files:
             write(files, rows, results.seed)
     _print(rows, results.seed)
-    for sentence in short:
+    for sentence in (*short, *absent):
         typer.echo(sentence)
     typer.echo(f"arena (.csv, .html) and figures (.png, .pdf) are in {out}/")
 
@@ -152,6 +151,25 @@ def _some(option: str, text: str | None, known: Iterable[str]) -> list[str]:
     asked = names if text is None else [part.strip() for part in text.split(",")]
     _refuse_unknown(option, asked, names)
     return asked
+
+
+def _absent(named: str | None, campaign: Campaign, rows: Sequence[Standing]) -> list[str]:
+    """Return which rules that were named play no games of some length, by what they are told."""
+    from corrbandits.arena.contestants import EVERYTHING, NOTHING
+
+    if named is None or not campaign.problems:
+        return []
+    played = {(row.rule, row.told, row.horizon) for row in rows}
+    said = []
+    for told in (told for told in (NOTHING, EVERYTHING) if told in campaign.told):
+        for rule in campaign.rules:
+            lengths = [f"{t:,}" for t in campaign.horizons if (rule, told, t) not in played]
+            if lengths:
+                said.append(
+                    f"{rule}, told {told}, plays no games of {' or '.join(lengths)} decisions: it cannot, or takes too "
+                    "long."
+                )
+    return said
 
 
 def _refuse_unknown(option: str, asked: Iterable[str], known: Collection[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from corrbandits._shell.numbers import number
 from corrbandits._shell.page.html import about, asset, chart, choice, document, every_number, said, section, table
 from corrbandits.arena.contestants import DEFAULT, EVERYTHING, NOTHING
-from corrbandits.arena.figures import name_of
+from corrbandits.arena.figures import LOOKS, name_of, with_ratios
 from corrbandits.arena.page.charts import TOLD, chart_data, compared, with_interval
 from corrbandits.arena.problems import VERSION
 from corrbandits.arena.sentences import middle, sentences
@@ -39,7 +39,7 @@ def render(rows: Sequence[Standing], seed: int) -> str:
         "<p>Rules and beliefs against each other, on problems whose truth is known.</p>",
         section("In short", said(sentences(rows))),
         section("Over all families", _leaderboard(rows, horizons)),
-        section("Family by family", _families()),
+        *([section("Family by family", _families(told))] if (told := _told(rows)) else []),
         section("How it was computed", _about(rows, seed)),
         section("Every number", every_number(to_csv(rows), "arena.csv")),
     ]
@@ -52,13 +52,13 @@ def _leaderboard(rows: Sequence[Standing], horizons: Sequence[int]) -> str:
     return (
         "<p>The ratio is the regret over that of the best rule told the right prior, in geometric mean over families. "
         "It is at worst so large in the family named. Problems won are those on which nobody who was told the same "
-        "lost less. The price of ignorance is the regret over that of the same rule told everything. "
-        f"{escape(name_of(DEFAULT))}, is the default; others lost so much more or less than it on the same problems "
-        "and the same noise, with 95 % intervals and p-values corrected for the number of contestants. Regrets are in "
-        "deviations of a problem's mean rewards. Orange: told nothing; blue: told everything.</p>\n"
+        "lost less, of those that all of them played. The price of ignorance is the regret over that of the same rule "
+        f"told everything. {escape(name_of(DEFAULT))}, is the default; others lost so much more or less than it on the "
+        "same problems and the same noise, with 95 % intervals and p-values corrected for the number of contestants. "
+        "Regrets are in deviations of a problem's mean rewards. Orange: told nothing; blue: told everything.</p>\n"
         + choice("horizon", "After how many decisions", values, str(middle(horizons)))
         + "\n<noscript><p>The figures need JavaScript; all numbers are in the tables.</p></noscript>\n"
-        + chart("leaderboard", "Ratio of each contestant with its interval")
+        + (chart("leaderboard", "Ratio of each contestant with its interval") if with_ratios(rows, LOOKS) else "")
         + "\n".join(tables)
     )
 
@@ -105,12 +105,17 @@ def _unbroken(text: str) -> str:
     return text
 
 
-def _families() -> str:
-    values = [(name, f"told {name}") for name in TOLD]
+def _told(rows: Sequence[Standing]) -> list[str]:
+    """Return which groups of contestants have ratios, by what they were told."""
+    return [name for name, told in TOLD.items() if with_ratios(rows, told)]
+
+
+def _families(told: Sequence[str]) -> str:
+    values = [(name, f"told {name}") for name in told]
     return (
         "<p>The same ratio in each family, at the horizon chosen above: blue cells lost less than the best rule told "
         "the right prior, brown ones more; empty ones were not played. Point at one for regrets and comparisons.</p>\n"
-        + choice("told", "Contestants", values, "nothing")
+        + choice("told", "Contestants", values, told[0])
         + chart("families", "Heat map of the ratio, contestants against families", wide=True)
     )
 

@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from corrbandits import Correlated, Exponential, Vague
 from corrbandits._core.tally import Tally
 from corrbandits.belief.vague.lengths import reach
-from corrbandits.belief.vague.opening import farthest
+from corrbandits.belief.vague.opening import farthest, in_order
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.spread import quasi_random
 from corrbandits.belief.vague.standard import Standard
@@ -329,6 +329,34 @@ def test_independent_arms_learn_their_common_scale():
     assert said.sd.low < 3 < said.sd.high
     assert said.noise_sd.low < 1 < said.noise_sd.high
     np.testing.assert_allclose(belief.mean, means, atol=5 * 0.5)
+
+
+@pytest.mark.parametrize("unit", [0.001, 0.3, 1.0, 7.0, 100.0])
+@pytest.mark.parametrize("shift", [0.0, 1000.1])
+def test_the_opening_is_the_same_in_every_unit_of_the_coordinates(unit, shift):
+    """On a grid many arms are equally far but for rounding, which differs from unit to unit."""
+    first, second = ([2.5, 12.5, 22.5, 32.5, 42.5, 52.5, 62.5], [3.3, 13.2, 23.1, 33.0, 42.9, 52.8, 62.7])
+    grid = np.array([(x, y) for x in first for y in second])
+    tried, same = np.zeros((2, len(grid)), dtype=int)
+    for _ in range(12):
+        arm = farthest(grid, tried, np.arange(len(grid)))
+        assert farthest(unit * grid + shift, same, np.arange(len(grid))) == arm
+        tried[arm], same[arm] = 1, 1
+    order, _ = in_order(unit * grid + shift, len(grid))
+    assert set(order[:12].tolist()) == set(np.flatnonzero(tried).tolist())
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, 1e-160, 1e300, [1.0, 1.0, -2.0], np.nan])
+def test_relative_noise_that_is_none_is_refused_by_its_own_name(wrong):
+    with pytest.raises(ValueError, match="relative_noise"):
+        Vague(arms=3, relative_noise=wrong)
+
+
+@pytest.mark.parametrize("where", [[[4.0, 2.0]], [[4.0, 2.0], [4.0, 2.0]]])
+def test_nothing_is_said_of_neighbours_where_there_are_none(where):
+    said = Vague(coordinates=where).observe(np.arange(6) % len(where), [1.0, 9.0, 2.0, 8.0, 3.0, 8.5]).learnt()
+    assert said.neighbours is said.length is None
+    assert said.sd.low < said.sd.high
 
 
 def test_farthest_minds_what_was_tried_by_arms_at_one_place():

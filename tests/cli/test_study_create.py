@@ -1,5 +1,6 @@
 """`corrbandits study create`: what its options mean, and what it chooses."""
 
+import math
 import re
 
 import numpy as np
@@ -90,7 +91,9 @@ def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
     ranges = ("--length", "100..400", "--noise-sd", "2", "--prior-mean", "20..40", "--prior-sd", "1..9")
     out = ok("create", "a", "--arms", "sites.csv", "--rounds", "40", *ranges)
     assert "told mean 20 to 40, deviation 1 to 9, length 100 to 400, noise 2; the rest is learnt" in out
-    assert "arms 100 apart, as nearest neighbours are, have a correlation of 0." in out
+    said = re.search(r"arms 100 apart, as nearest neighbours are, have a correlation of (\S+) to (\S+), less what", out)
+    low, high = map(float, said.groups())
+    assert math.exp(-100 / 60) < low < math.exp(-1 / 2) < high < 1  # by a length of 60 and of 200, exponential
     with cb.Study.open(default_database(tmp_path), "a") as study:
         told = study.settings.prior.prior_arguments()
         assert (told["mean"], told["sd"], told["noise_sd"]) == ((20.0, 40.0), (1.0, 9.0), 2.0)
@@ -100,6 +103,20 @@ def test_what_is_known_in_part_is_told(ok, answer, refused, tmp_path):
     assert not re.search(r"arms differ by ± [\d.]+ \(stated", shown)
     assert "lower end to the upper" in refused("create", "d", "--arms", "sites.csv", "--length", "400..100")
     assert "above 0" in refused("create", "d", "--arms", "sites.csv", "--noise-sd", "-1..3")
+
+
+def test_how_long_it_lasts_is_said_once(ok, refused, tmp_path):
+    asked = ("create", "a", "--arms", "sites.csv", "--policy", "Gittins")
+    said = refused(*asked, "--rounds", "30", "--set", "horizon=5")
+    assert "--rounds is the horizon of Gittins: it must be given once, got 30 and --set horizon=5." in said
+    assert "Gittins(horizon=30)" in ok(*asked, "--rounds", "30", "--set", "horizon=30")
+
+
+def test_a_kernel_of_arms_that_lie_nowhere_is_refused(refused, tmp_path):
+    (tmp_path / "names.csv").write_text("name\nA\nB\n")
+    said = refused("create", "a", "--arms", "names.csv", "--kernel", "exponential")
+    assert "--kernel, --length, " in said
+    assert "the file has no columns for that" in said
 
 
 def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
@@ -194,6 +211,31 @@ def test_earlier_seasons_say_where_to_begin(ok, refused, tmp_path):
     assert "Did you mean 'p" in said
     both = ("--history", "one.csv", "--rewards", "bernoulli")
     assert "--history must go with" in refused("create", "c", "--arms", "sites.csv", *both)
+
+
+FAR = "The first trials are of arms far from each other"
+BEST = "The first trials are of the arms that did best in earlier seasons."
+
+
+@pytest.mark.parametrize(
+    ("rows", "begins", "known"),
+    [
+        (["p11,5"], FAR, "(1 reward), but do not say which arms are better"),
+        (["p11,5"] * 5, FAR, "(5 rewards), but do not say which arms are better"),
+        (["p11,5", "p11,9", "p11,2"], FAR, "(3 rewards), but do not say which arms are better"),
+        (["p30,5", "p02,3"], BEST, "(2 rewards): p30 did best there"),
+    ],
+)
+def test_few_rewards_of_earlier_seasons_say_no_more_than_they_know(ok, tmp_path, rows, begins, known):
+    (tmp_path / "past.csv").write_text("\n".join(["name,reward", *rows]))
+    out = ok("create", "a", "--arms", "sites.csv", "--rounds", "40", "--history", "past.csv")
+    assert begins in " ".join(out.split())
+    ok("create", "nothing", "--arms", "sites.csv", "--rounds", "40")
+    first = {name: ok("ask", name).splitlines()[0] for name in ("a", "nothing")}
+    assert (first["a"] == first["nothing"]) == (begins == FAR)
+    assert ("the best of earlier seasons" in ok("explain", "a", "1")) == (begins == BEST)
+    ok("tell", "a", "1", "104")
+    assert f"earlier seasons are known {known}" in " ".join(ok("show", "a").split())
 
 
 def test_a_mean_that_is_left_out_is_learnt_and_not_0(ok, tmp_path):

@@ -63,7 +63,7 @@ class Explanation:
     """Whether there were no means and variances yet: then an arm is chosen for its place, far from what was tried."""
 
     history: bool = False
-    """Whether earlier seasons are known: then arms are tried first that did best in these."""
+    """Whether earlier seasons say which arms are better: then those are tried first that did best in these."""
 
     places: bool = True
     """Whether arms lie anywhere: if not, those that are tried first are taken in their order."""
@@ -134,7 +134,7 @@ def explained(at: Moment, arm: int, arms: Arms, goal: Goal) -> Explanation:
         replayed=at.choose(),
         tied=0 if opening else at.ties(limits, arm),
         opening=opening,
-        history=isinstance(belief, Vague) and belief.parts.past is not None,
+        history=isinstance(belief, Vague) and belief.parts.ranked,
         places=not isinstance(belief, Vague) or belief.coordinates is not None,
         way=at.way(arm),
         remarks=tuple(remarks(at, belief, arm)),

@@ -12,6 +12,7 @@ from corrbandits._core.checks import Array
 from corrbandits._shell.numbers import number
 from corrbandits.belief import Belief, Vague
 from corrbandits.belief.vague.lengths import reach
+from corrbandits.belief.vague.spread import FEWEST_SITE
 from corrbandits.kernels import Kernel, Stationary, WithDeviations
 
 UNRELATED, ALIKE, ALL_ALIKE = 0.001, 0.999, 0.99
@@ -38,7 +39,8 @@ def length_in_words(prior: Belief, places: Array | None) -> list[str]:
         else f"With that length, arms {near} apart, as nearest neighbours are,"
     )
     low, high = map(_rounded, found.between)
-    said = f"{which} have a correlation of {low if low == high else f'{low} to {high}'}."
+    less = ", less what arms have of their own" if found.own else ""
+    said = f"{which} have a correlation of {low if low == high else f'{low} to {high}'}{less}."
     if found.close < UNRELATED:
         return [f"{said} WARNING: so no arm says anything of another; {IN_UNITS}"]
     if found.close > ALIKE:
@@ -76,7 +78,7 @@ def absurd_length(prior: Belief, places: Array | None, study: str) -> list[str]:
 class _Found(NamedTuple):
     """The correlation of nearest neighbours and of arms as far apart as any; their distances; if axes have lengths.
 
-    `between` is that of nearest neighbours in nine of ten parts, less what arms have of their own.
+    `between` is that of nearest neighbours in nine of ten parts, `own` whether arms may have something of their own.
     """
 
     close: float
@@ -84,6 +86,7 @@ class _Found(NamedTuple):
     between: tuple[float, float]
     distances: tuple[float, float]
     each: bool
+    own: bool
 
 
 def _found(prior: Belief, places: Array | None) -> _Found | None:
@@ -94,10 +97,10 @@ def _found(prior: Belief, places: Array | None) -> _Found | None:
     distances = reach(places, kernels[0].distance)
     at = {kernel: _at(kernel, places, distances) for kernel in set(kernels)}
     close, far = np.array([at[kernel] for kernel in kernels]).T
-    shared = 1 - prior.parts.sites if isinstance(prior, Vague) else 1.0
-    low, high = np.quantile(close * shared, (0.05, 0.95)).tolist()
+    low, high = np.quantile(close, (0.05, 0.95)).tolist()
     each = isinstance(kernels[0].length, tuple)
-    return _Found(float(np.median(close)), float(np.median(far)), (low, high), distances, each)
+    own = isinstance(prior, Vague) and bool((prior.parts.sites > FEWEST_SITE).any())
+    return _Found(float(np.median(close)), float(np.median(far)), (low, high), distances, each, own)
 
 
 def _kernels(prior: Belief) -> Sequence[Stationary]:

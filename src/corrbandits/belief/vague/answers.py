@@ -203,9 +203,10 @@ class Answers(MixedBelief):
     def little_known(self, candidates: Integers) -> Integers:
         """Return those of these arms that are nearly as good to try as the least known one, in the opening.
 
-        They are at least half as far from what was tried as the farthest. After earlier seasons it is one arm.
+        They are at least half as far from what was tried as the farthest. Where earlier seasons say which arms are
+        better it is one arm.
         """
-        if self.parts.past is not None:
+        if self.parts.ranked:
             return np.array([self.least_known(candidates)])
         return far_enough(None if self.parts.points is None else self.parts.places(), self._tried(), candidates)
 

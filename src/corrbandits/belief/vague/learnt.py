@@ -106,7 +106,7 @@ def learnt(belief: Vague) -> Learnt:
         rewards=int(belief.counts.sum()) + (0 if parts.past is None else parts.past.rewards),
         sd=law.spread(law.deviation, parts.scales, told["sd"]),
         noise_sd=law.spread(law.deviation * ratio[law.part], parts.scales * ratio, told["noise_sd"]),
-        **(_by_place(parts, told, law) if parts.points is not None else _NOWHERE),
+        **(_by_place(parts, told, law) if parts.apart else _NOWHERE),
         seasons=None if parts.past is None else law.of(parts.alike),
         repeated=bool((belief.counts > 1).any()),
         drift=None if parts.rates is None else law.of(scales_of(parts.rates), told["drift"]),

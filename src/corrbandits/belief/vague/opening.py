@@ -13,6 +13,9 @@ from corrbandits.belief.vague.known import Known
 from corrbandits.belief.vague.parts import Parts
 from corrbandits.belief.vague.standard import Standard
 
+DIGITS = 9
+"""So many decimals have squared distances, in parts of the widest extent: what is equal is equal in any unit."""
+
 
 def lasts(parts: Parts, level: Known | None, seen: Standard, evidence: Evidence) -> bool:
     """Return whether so few rewards have come, or all so equal, that there are no means and variances yet.
@@ -49,9 +52,10 @@ def _without_scale(parts: Parts, level: Known | None, seen: Standard) -> bool:
 def first_look(parts: Parts, weights: Array, tried: Integers, candidates: Integers) -> int:
     """Return which candidate to try in the opening, `tried` counting that per arm.
 
-    It is the farthest from what was tried. After earlier seasons it is the one that did best there, each once.
+    It is the farthest from what was tried. If earlier seasons say which arms are better, it is the one that did best
+    there, each once.
     """
-    if parts.past is not None:
+    if parts.past is not None and parts.ranked:
         least = candidates[tried[candidates] == tried[candidates].min()]
         return first_of(parts.points, weights @ parts.past.expected, least)
     return farthest(None if parts.points is None else parts.places(), tried, candidates)
@@ -70,6 +74,7 @@ def farthest(points: Array | None, tried: Integers, candidates: Integers) -> int
     """
     if points is None:
         return int(candidates[tried[candidates].argmin()])
+    points = in_widest(points)
     here, away = points[candidates], _away(points, tried, candidates)
     return int(candidates[np.lexsort([*_from_middle(points, here), tried[candidates], -away])[0]])
 
@@ -81,10 +86,26 @@ def far_enough(points: Array | None, tried: Integers, candidates: Integers) -> I
     >>> far_enough(points, np.array([1, 0, 0, 0, 0]), every), far_enough(None, np.array([1, 0, 0, 1, 0]), every)
     (array([2, 3, 4]), array([1, 2, 4]))
     """
-    away = np.zeros(candidates.size) if points is None else _away(points, tried, candidates)
+    away = np.zeros(candidates.size) if points is None else _away(in_widest(points), tried, candidates)
     if not away.max():
         return np.asarray(candidates[tried[candidates] == tried[candidates].min()])
     return np.asarray(candidates[away >= away.max() / 4])  # they are squares
+
+
+def in_widest(points: Array) -> Array:
+    """Return where arms lie, in parts of the widest extent.
+
+    >>> in_widest(np.array([[10.0, 3.0], [14.0, 5.0]]))
+    array([[0. , 0. ],
+           [1. , 0.5]])
+    """
+    there = points - points.min(axis=0)
+    return np.asarray(there / (there.max(initial=0.0) or 1.0))
+
+
+def squared_distances(points: Array, place: Array) -> Array:
+    """Return how far arms lie from a place, both in parts of the widest extent: squares, rounded."""
+    return np.asarray(np.square(points - place).sum(axis=1).round(DIGITS))
 
 
 def _away(points: Array, tried: Integers, candidates: Integers) -> Array:
@@ -92,7 +113,7 @@ def _away(points: Array, tried: Integers, candidates: Integers) -> Array:
     here, seen = points[candidates], np.flatnonzero(tried)
     away = np.full(candidates.size, np.inf if seen.size else 0.0)
     for arm in seen:
-        np.minimum(away, np.square(here - points[arm]).sum(axis=1), out=away)
+        np.minimum(away, squared_distances(here, points[arm]), out=away)
     return away
 
 
@@ -115,11 +136,12 @@ def in_order(points: Array | None, arms: int) -> tuple[Integers, Integers]:
     """
     if points is None:
         return np.arange(arms), np.arange(arms)
+    points = in_widest(points)
     again = np.lexsort(_from_middle(points, points))
     there = points[again]
     away, first = np.full(arms, np.inf), np.zeros(arms, dtype=np.int64)
     for place in range(1, arms):
-        np.minimum(away, np.square(there - there[first[place - 1]]).sum(axis=1), out=away)
+        np.minimum(away, squared_distances(there, there[first[place - 1]]), out=away)
         away[first[:place]] = -1.0  # an arm at the place of one that was tried comes before it is tried again
         first[place] = away.argmax()
     return again[first], again
@@ -127,5 +149,5 @@ def in_order(points: Array | None, arms: int) -> tuple[Integers, Integers]:
 
 def _from_middle(points: Array, here: Array) -> list[Array]:
     """Return keys to sort some places by: how far they lie from the middle of all, then their coordinates."""
-    middle = np.square(here - (points.min(axis=0) + points.max(axis=0)) / 2).sum(axis=1)
+    middle = squared_distances(here, (points.min(axis=0) + points.max(axis=0)) / 2)
     return [*here.T[::-1], middle]

@@ -82,6 +82,16 @@ class Parts:
         """Whether scales are integrated out."""
         return bool(np.isnan(self.scales).any())
 
+    @property
+    def apart(self) -> bool:
+        """Whether arms lie at more places than one."""
+        return self.points is not None and bool((self.points != self.points[0]).any())
+
+    @property
+    def ranked(self) -> bool:
+        """Whether earlier seasons say which arms are better."""
+        return self.past is not None and self.past.ranks
+
     def correlation(self, part: int, arms: Integers, others: Integers) -> Array:
         """Return the correlation of each of the arms with each of the others under one part."""
         return next(self.correlations(np.array([part]), arms, others))

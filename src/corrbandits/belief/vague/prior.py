@@ -11,7 +11,7 @@ from corrbandits._core import checks
 from corrbandits._core.checks import Array, frozen
 from corrbandits._shell.numbers import counted
 from corrbandits.belief.vague.drift import drift_in, drift_in_words
-from corrbandits.belief.vague.known import Known, known, said, said_each
+from corrbandits.belief.vague.known import FARTHEST, Known, known, said, said_each
 from corrbandits.belief.vague.lent import fields_in, log_likelihoods
 from corrbandits.belief.vague.parts import Parts, names_of
 from corrbandits.belief.vague.seasons import Seasons, seasons_in, turned
@@ -80,7 +80,7 @@ class Prior:
             drift=change,
         )
         level = known("mean", quantities["mean"], positive=False)
-        relative = checks.noise(np.square(checks.per_arm("relative_noise", relative_noise, number)), number)
+        relative = _relative(relative_noise, number)
         if lent:
             made = replace(made, log_prior=made.log_prior + log_likelihoods(made, lent))
         if past:
@@ -152,6 +152,18 @@ def _refuse_without_places(points: Array | None, by_place: tuple[Any, ...]) -> N
             "length, site, kernel, fields and per_coordinate say how arms relate by their coordinates: give "
             "coordinates=... too."
         )
+
+
+def _relative(said: Any, arms: int) -> Array:
+    """Return noise variances up to a common factor, from deviations up to one."""
+    deviations = checks.per_arm("relative_noise", said, arms)
+    wrong = ~((deviations >= 1 / FARTHEST) & (deviations <= FARTHEST))
+    if wrong.any():
+        raise ValueError(
+            f"relative_noise, deviations up to a common factor, must lie between {1 / FARTHEST:g} and {FARTHEST:g}, "
+            f"got {deviations[wrong][0]:g} for arm {int(wrong.argmax())}."
+        )
+    return np.square(deviations)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -63,6 +63,9 @@ class Seasons:
     rewards: int
     """n."""
 
+    ranks: bool
+    """Whether arms of a season differ in their averages: else nothing is known of which is better."""
+
     def expected_in(self, exponent: int) -> Array:
         """Return what is expected in units of another power of 2."""
         return np.ldexp(self.expected, self.exponent - exponent)
@@ -111,6 +114,7 @@ class Seasons:
             degrees=n - len(seen),
             exponent=exponent,
             rewards=n,
+            ranks=any(np.ptp(one.averages) > 0 for one in seen),
         )
 
 

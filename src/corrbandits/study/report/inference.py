@@ -109,15 +109,18 @@ def leader_of(belief: Belief) -> int:
 
 
 def earlier_in_words(belief: Belief, arms: Arms) -> str | None:
-    """Return what is known of earlier seasons while there is no reward of this one; None if nothing is.
+    """Return what is known of earlier seasons while this one says nothing of arms; None if nothing is.
 
     The belief is turned round if the goal is the least.
     """
-    if not isinstance(belief, Vague) or not belief.opening or belief.parts.past is None or belief.counts.any():
+    if not isinstance(belief, Vague) or not belief.opening or belief.parts.past is None:
         return None
     past = belief.parts.past
-    first, rewards = first_of(belief.parts.points, belief.weights @ past.expected, np.arange(belief.arms)), past.rewards
-    return f"earlier seasons are known ({counted(rewards, 'reward')}): {arms.name(first)} did best there"
+    known = f"earlier seasons are known ({counted(past.rewards, 'reward')})"
+    if not past.ranks:
+        return f"{known}, but do not say which arms are better"
+    first = first_of(belief.parts.points, belief.weights @ past.expected, np.arange(belief.arms))
+    return f"{known}: {arms.name(first)} did best there"
 
 
 @final

@@ -67,7 +67,8 @@ def plan(
         if value is not None and np.min(value) <= 0:
             raise ValueError(f"`{name}` must be above 0, got {np.min(value):g}.")
     related = kernel != UNRELATED and bool(sheet.axes)
-    _refuse_of_places(sheet, lengths, distance or alpha, related=related, per_axis=per_axis)
+    of_places = distance or alpha or (kernel != UNRELATED and kernel)
+    _refuse_of_places(sheet, lengths, of_places, related=related, per_axis=per_axis)
     exact = _exact(noise_sd, mean, sd, lengths)
     if exact is not None and history is None and drift is None and (not related or (kernel is not None and lengths)):
         made = kernel_called(kernel, exact.lengths, distance, alpha, sheet.axes) if related and kernel else None
@@ -96,8 +97,8 @@ def _refuse_of_places(sheet: Sheet, lengths: Sequence[Said], more: Any, *, relat
     """Refuse what is said of arms by where they lie, if they lie nowhere, and lengths that are not one per axis."""
     if not related and (lengths or more or per_axis):
         raise ValueError(
-            "`length`, `per_axis`, `distance` and `alpha` say how arms relate by where they lie, but the file has no "
-            "columns for that, or `kernel` is none. Leave them out, or add columns x and y."
+            "`kernel`, `length`, `per_axis`, `distance` and `alpha` say how arms relate by where they lie, but the "
+            "file has no columns for that, or `kernel` is none. Leave them out, or add columns x and y."
         )
     if per_axis and lengths and len(lengths) != len(sheet.axes):
         raise ValueError(
@@ -206,7 +207,7 @@ def more_arms(sheet: Sheet, prior: Belief, prior_mean: float | None, prior_sd: f
 def _beginning(prior: Belief, policy: Policy) -> list[str]:
     """Return a remark if the policy tries arms before it prefers good ones."""
     if isinstance(prior, Vague):
-        if prior.opening and prior.parts.past is not None and prior.still_needed == 1:
+        if prior.opening and prior.parts.ranked:
             return ["The first trials are of the arms that did best in earlier seasons."]
         which = "arms far from each other" if prior.coordinates is not None else "arms not tried yet, in their order"
         return [f"The first trials are of {which}, until there is a scale to compare with."] * prior.opening

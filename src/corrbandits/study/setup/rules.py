@@ -60,6 +60,11 @@ def policy_called(name: str, given: Mapping[str, float | bool], rounds: int | No
     kind: Any = RULES[known_name("`policy`", outer.strip(), RULES)]
     fields = {field.name: field for field in dataclasses.fields(kind)}
     _refuse_brackets(kind.__name__, name, bracket, within, needed="rule" in fields)
+    if "horizon" in fields and rounds is not None and given.get("horizon", rounds) != rounds:
+        raise ValueError(
+            f"`rounds` is the horizon of {kind.__name__}: it must be given once, got {rounds} and `set` "
+            f"horizon={given['horizon']:g}. Leave one of them out."
+        )
     values: dict[str, Any] = {"horizon": rounds} if "horizon" in fields and rounds is not None else {}
     others = {key: value for key, value in given.items() if key not in fields or key == "rule"}
     if bracket:

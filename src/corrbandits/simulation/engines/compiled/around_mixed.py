@@ -8,6 +8,7 @@ import numpy as np
 
 from corrbandits._core.checks import Array, Integers
 from corrbandits.belief import Vague
+from corrbandits.belief.vague.opening import in_widest, squared_distances
 from corrbandits.policies import Gittins, Policy
 from corrbandits.policies.horizon import doubts
 from corrbandits.simulation.engines.compiled.around_loops import loop_of, played, stand
@@ -116,7 +117,8 @@ def opened(belief: Vague) -> Opened:
     """Return a prior in a form that changes in place."""
     mixed, told = mixed_state(belief)
     points = np.zeros((belief.arms, 0)) if belief.parts.points is None else belief.parts.places()
-    squares = np.array([np.square(points - point).sum(axis=1) for point in points])
+    points = in_widest(points)
+    squares = np.array([squared_distances(points, point) for point in points])
     middle = np.empty(belief.arms, dtype=np.int64)
     middle[told.again] = np.arange(belief.arms)
     return Opened(mixed.mu.copy(), mixed.variance.copy(), mixed, told, squares, np.full(belief.arms, np.inf), middle)

@@ -26,13 +26,12 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from explorers.pages import table, written  # noqa: E402 - found through the path above
-from games import joined, seeds, short  # noqa: E402 - likewise
+from games import joined, plain, read, seeds, short  # noqa: E402 - likewise
 
 PAGE, DATA = HERE / "arena.md", HERE / "arena.json"
 CHOOSING = HERE / "choosing-a-policy.md"
 MARK = "report"
 BESIDE = ("Gittins", "HorizonUCL", "UCL a=1", "CorrelatedUCL", "Thompson")
-PAPERS = (Contestant("UCL a=1", EVERYTHING), Contestant("CorrelatedUCL", EVERYTHING))
 
 
 def kept(rows, seed):
@@ -43,11 +42,6 @@ def kept(rows, seed):
     return {"problems": VERSION, "seeds": seeds, "columns": list(Standing._fields), "rows": values}
 
 
-def read(data):
-    """Return the table from plain data."""
-    return [Standing(*(math.nan if value is None else value for value in row)) for row in data["rows"]]
-
-
 def report(data):
     """Return the part of the page that shows the numbers."""
     rows = read(data)
@@ -56,7 +50,6 @@ def report(data):
         *(f"- {sentence}" for sentence in sentences(rows)),
         "\n![Ratios over all families, told nothing and told everything](arena-leaderboard.png)",
         *(f"\n### After {t:,} decisions\n\n{leaderboard(rows, t)}" for t in horizons),
-        f"\n## Family by family\n\nAfter {middle(horizons):,} decisions:\n\n{by_family(rows, middle(horizons))}",
         f"\n{seeds(data)}, version {data['problems']} of the problems.",
     ]
     return "\n".join(parts)
@@ -94,41 +87,9 @@ def _cells(row):
     compared = "" if row.contestant == DEFAULT else f"{100 * row.difference:+,.0f} %"
     p = "" if math.isnan(row.p) else "< 0.001" if row.p < 1e-3 else f"{row.p:.3f}"
     worst = f"{number(row.worst)} ({row.worst_family})" if row.worst_family else ""
-    name = f"{bold}{_plain(figures.name_of(row.contestant))}{bold}"
+    name = f"{bold}{plain(figures.name_of(row.contestant))}{bold}"
     price = "" if math.isnan(row.price) else number(row.price)
     return name, number(row.ratio) + interval, worst, f"{row.won:.0%}", price, compared, p, number(1e3 * row.seconds)
-
-
-def by_family(rows, horizon):
-    """Return a table of families: the default beside the paper's rules told everything, and how sure its rivals are."""
-    found = {(row.family, row.contestant): row for row in rows if row.horizon == horizon}
-    names = [row.family for row in rows if (row.horizon, row.contestant) == (horizon, DEFAULT)]
-    lines = []
-    for name in (name for name in names if name not in TOGETHER):
-        default = found[name, DEFAULT]
-        interval = (
-            "" if math.isnan(default.ratio_low) else f" ({number(default.ratio_low)} to {number(default.ratio_high)})"
-        )
-        papers = [number(found[name, one].ratio) if (name, one) in found else "" for one in PAPERS]
-        rivals = [
-            row for (family, one), row in found.items() if family == name and one.told == NOTHING and one != DEFAULT
-        ]
-        best = min(rivals, key=lambda row: row.difference, default=None)
-        nearest = "" if best is None else f"{_plain(best.rule)} ({100 * best.difference:+,.0f} %)"
-        lines.append((name, f"{default.games:,}", number(default.ratio) + interval, *papers, nearest))
-    heads = (
-        "family",
-        "problems",
-        _plain(figures.name_of(DEFAULT)),
-        *map(figures.name_of, PAPERS),
-        "best rival told nothing",
-    )
-    return table(heads, lines)
-
-
-def _plain(text):
-    """Return a name that comes from a file as text that begins no markup."""
-    return "".join(f"\\{letter}" if letter in "\\*_$<>|^`~[]#&" else letter for letter in text.replace("\n", " "))
 
 
 def main(arguments=None):

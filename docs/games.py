@@ -2,6 +2,8 @@
 
 import math
 
+from corrbandits.arena.standings import Standing
+
 DIGITS = 4
 
 
@@ -28,3 +30,13 @@ def seeds(data):
     if len(of) == 1:
         return f"Seed {next(iter(of))}"
     return "Seeds " + " and ".join(f"{seed} ({', '.join(lengths)} decisions)" for seed, lengths in of.items())
+
+
+def read(data):
+    """Return the table from plain data."""
+    return [Standing(*(math.nan if value is None else value for value in row)) for row in data["rows"]]
+
+
+def plain(text):
+    """Return a name that comes from a file as text that begins no markup."""
+    return "".join(f"\\{letter}" if letter in "\\*_$<>|^`~[]#&" else letter for letter in text.replace("\n", " "))

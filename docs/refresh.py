@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from corrbandits.arena.fields import FIELD
 from corrbandits.arena.reliability import apart
 from corrbandits.kernels import KERNELS
 from corrbandits.paper.errata import ERRATA
@@ -167,7 +168,24 @@ def calibration() -> str:
                 for one in map(times.get, said)
             ]
             lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += ["", _on_fields(data["families"], FEWEST)]
     return "\n".join(lines) + f"\n\nSeed {data['seed']}, version {data['problems']} of the problems.\n"
+
+
+def _on_fields(families: dict, fewest: int) -> str:
+    """Return in a sentence what stopping cost on real fields, in parts of what was said."""
+    fields = {name: times for name, times in families.items() if name.startswith(FIELD)}
+    told = {
+        (name, when): 1 / one["cost_ratio"]
+        for name, times in fields.items()
+        for when, one in times.items()
+        if one["statements"] >= fewest
+    }
+    before = [cost for (_, when), cost in told.items() if when != "enough"]
+    enough = [f"{cost:.1f} times in {name}" for (name, when), cost in told.items() if when == "enough"]
+    said = f"On the {len(fields)} real fields stopping has cost {min(before):.1f} to {max(before):.1f} times what was"
+    after = f", and, where it was said to be enough, {' and '.join(enough)}" if enough else ""
+    return f"{said} said after so many rewards{after}."
 
 
 def changing() -> str:

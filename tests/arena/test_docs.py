@@ -13,7 +13,7 @@ from corrbandits.arena.problems import TUNING, VERSION
 from corrbandits.arena.results import Game, Results
 from tests.support import ROOT, script
 
-ARENA, PEERS = script("docs/arena.py"), script("docs/peers.py")
+ARENA, FAMILIES, PEERS = script("docs/arena.py"), script("docs/families.py"), script("docs/peers.py")
 DATA = json.loads((ROOT / "docs" / "arena.json").read_text(encoding="utf-8"))
 
 
@@ -51,7 +51,6 @@ def test_the_command_makes_the_page_of_a_folder(tmp_path):
     assert "what was there" not in text
     assert str(tmp_path) not in text
     assert "| a\\|peer\\_, told nothing |" in text
-    assert "| chain | 3 |" in text
     assert "Seed 7, version" in text
     choosing = (tmp_path / "choosing-a-policy.md").read_text(encoding="utf-8")
     assert "after 50 decisions" in choosing
@@ -70,6 +69,47 @@ def test_the_command_makes_the_page_of_a_folder(tmp_path):
     assert "### After 50 decisions" in text
     assert "### After 90 decisions" in text
     assert "Seeds 7 (50 decisions) and 8 (90 decisions), version" in text
+
+
+def test_the_page_shows_what_was_measured_of_families():
+    page = FAMILIES.PAGE.read_text(encoding="utf-8")
+    data = json.loads(FAMILIES.DATA.read_text(encoding="utf-8"))
+    assert FAMILIES.written(page, FAMILIES.MARK, FAMILIES.report(data)) == page, "run: python docs/families.py FOLDER"
+    assert data["problems"] == VERSION
+    assert not {*data["seeds"].values()} & {*TUNING}
+
+
+def test_the_command_compares_rules_family_by_family(tmp_path):
+    results = Results(tmp_path / "games", seed=7)
+    regrets = {
+        ("Gittins", "nothing"): (10.0, 14.4),
+        ("Gittins", "everything"): (10.0, 10.0),
+        ("HorizonUCL", "nothing"): (15.0, 18.0),
+        ("UCL a=1", "everything"): (20.0, 6.0),
+        ("CorrelatedUCL", "everything"): (40.0, 40.0),
+    }
+    results.add(
+        Game(family, number, 200, *one, regret + (number % 3) * (one[0] != "Gittins"), 0.1, 1e-3)
+        for one, each in regrets.items()
+        for family, regret in zip(("independent", "site effects"), each, strict=True)
+        for number in range(9)
+    )
+    results.add([Game("site effects", 1, 200, "seldom", "nothing", 0.1, 0.1, 1e-3)])
+    (tmp_path / "arena.md").write_text(between(FAMILIES.MARK), encoding="utf-8")
+    FAMILIES.main([str(tmp_path / "games"), "--docs", str(tmp_path)])
+    text = (tmp_path / "arena.md").read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    told = "the default has lost 1.2 (1.2 to 1.2) times what the best rule told the right prior has lost"
+    assert f"{told}, in geometric mean over 2 families; at most 1.44 times, in site effects" in text
+    said = "has lost more than the default in 1 of 2, significantly in 1, and significantly less in 1."
+    assert f"UCL a=1, told everything, {said}" in text
+    assert "CorrelatedUCL, told everything, has lost more than the default in 2 of 2" in text
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+    assert rows[2][:3] == ["independent", "9", "1 (1 to 1)"]
+    assert rows[2][3] == "+110 % (+103 % to +117 %)"
+    assert rows[3][5] == "HorizonUCL: +32 %"
+    assert "Seed 7, version" in text
 
 
 def test_the_page_shows_what_peers_lost():

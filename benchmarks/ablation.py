@@ -97,13 +97,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="write data and page, such as to docs")
     parser.add_argument("--keep", action="store_true", help="keep what the page says by more problems than these")
     options = parser.parse_args(arguments)
-    options.results.mkdir(parents=True, exist_ok=True)
     file = options.results / FILE
+    if options.out and not options.out.is_dir():
+        parser.error(f"--out must be a folder that is there, such as docs, got {str(options.out)!r:.80}.")
     try:
+        options.results.mkdir(parents=True, exist_ok=True)
         known = {game[:4] for game in read(file)}
         every = known_families(options.fields)
         families = asked(options.families or [name for name in every if name not in FEWER], every)
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         parser.error(str(error))
     wanted = [
         (variant, family, number, horizon)
@@ -157,7 +159,8 @@ def compared(games: Iterable[Game], families: Collection[str] = FAMILIES) -> lis
                 value, low, high = estimates.geometric_mean([each for _, each in ratios])
                 worst, family = max((each.value, family) for family, each in ratios)
                 found = {"ratio": value, "low": low, "high": high, "worst": worst, "family": family}
-                problems = sum(key[0] == name and key[3] == horizon for key in regret)
+                keys = [key for key in regret if key[0] == name and key[3] == horizon]
+                problems = sum((DEFAULT, *key[1:]) in regret for key in keys)
                 rows.append({"horizon": horizon, "variant": name, "problems": problems, **found})
     return rows
 

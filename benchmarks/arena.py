@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = Results(options.results, options.seed)
         known = {game.key for game in results.games()}
         families = asked(options.families, known_families(options.fields))
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         parser.error(str(error))
     wanted = games(families, options.problems, options.horizons, installed(options.peers))
     try:

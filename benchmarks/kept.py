@@ -64,6 +64,11 @@ def read(place: Path, header: Sequence[str]) -> list[list[str]]:
     first, *rows = csv.reader(io.StringIO(whole_lines(place) or _lines([header])))
     if first != [*header]:
         raise ValueError(f"{place} must have the columns {', '.join(header)}, got {', '.join(first)!r:.80}.")
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise ValueError(
+                f"{place}, line {line} must have {', '.join(header)}, got {','.join(row)!r:.80}. Remove it."
+            )
     return rows
 
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from benchmarks import kept
+from benchmarks import ablation, arena, kept
 
 from corrbandits._shell.appended import append
 from tests.support import ROOT
@@ -20,6 +20,20 @@ def made(number):
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return [(number, number**2)]
+
+
+def test_a_row_that_lacks_columns_is_named_by_its_line(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n3\n")
+    with pytest.raises(ValueError, match=r"rows.csv, line 3 must have a, b, got '3'. Remove it."):
+        kept.read(tmp_path / "rows.csv", ("a", "b"))
+
+
+@pytest.mark.parametrize("module", [ablation, arena])
+def test_a_folder_that_cannot_be_made_is_refused_in_words(module, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SystemExit):
+        module.main(["--results", str(tmp_path / "file" / "games")])
+    assert "error: " in capsys.readouterr().err
 
 
 def test_work_of_several_processes_is_the_work_of_one(tmp_path):

@@ -55,6 +55,11 @@ def by_hand(belief, arms, rewards, scales=None, level=(0.0, FLAT)):
     return [np.asarray(each, dtype=np.float64) for each in found]
 
 
+def test_a_history_that_is_no_list_of_seasons_is_refused_in_words():
+    with pytest.raises(TypeError, match=r"history must be a list of seasons, .* got 5"):
+        Vague(arms=3, history=5)
+
+
 def test_all_seasons_are_one_gaussian():
     belief = Vague(coordinates=PLACES, history=HISTORY, parts=4).observe(ARMS, REWARDS)
     weights, mean, variance = by_hand(belief, ARMS, REWARDS)

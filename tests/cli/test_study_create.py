@@ -119,6 +119,31 @@ def test_a_kernel_of_arms_that_lie_nowhere_is_refused(refused, tmp_path):
     assert "the file has no columns for that" in said
 
 
+@pytest.mark.parametrize("text", ["..20", "100..", "1..2..3", ".."])
+def test_a_range_has_two_ends(refused, text):
+    said = refused("create", "a", "--arms", "sites.csv", "--length", text)
+    assert f"the range of --length must have two ends, such as 100..400, got {text!r}" in said
+
+
+def test_distances_along_the_earth_are_in_km(ok, tmp_path):
+    (tmp_path / "globe.csv").write_text("name,latitude,longitude\nA,50,8\nB,51,8\nC,52,9\n")
+    out = ok("create", "a", "--arms", "globe.csv", "--length", "100")
+    assert re.search(r"arms 11\d km apart, as nearest neighbours are", out)  # a degree is 111 km
+
+
+@pytest.mark.parametrize(("rounds", "warned"), [("4", True), ("5", False)])
+def test_so_few_rounds_that_arms_are_never_compared_are_warned_of(ok, rounds, warned):
+    out = " ".join(ok("create", "a", "--arms", "sites.csv", "--rounds", rounds).split())
+    said = f"WARNING: it takes 4 rewards to compare arms at all: in {rounds} rounds nothing is gained by them."
+    assert (said in out) == warned
+
+
+def test_a_single_arm_is_not_said_to_be_several(ok, tmp_path):
+    (tmp_path / "one.csv").write_text("name,x,y\nA,1,2\n")
+    ok("create", "a", "--arms", "one.csv", "--rounds", "40")
+    assert "it tries 1 arm more" in ok("show", "a")
+
+
 def test_axes_may_have_lengths_of_their_own(ok, refused, tmp_path):
     out = ok("create", "a", "--arms", "sites.csv", "--per-axis")
     assert "told nothing; all is learnt, a length for each coordinate" in out

@@ -32,7 +32,7 @@ def length_in_words(prior: Belief, places: Array | None) -> list[str]:
     found = _found(prior, places)
     if found is None:
         return []
-    near, wide = (number(distance, 3) for distance in found.distances)
+    near, wide = (f"{number(distance, 3)}{found.unit}" for distance in found.distances)
     which = (
         "With these lengths, nearest neighbours"
         if found.each
@@ -78,7 +78,8 @@ def absurd_length(prior: Belief, places: Array | None, study: str) -> list[str]:
 class _Found(NamedTuple):
     """The correlation of nearest neighbours and of arms as far apart as any; their distances; if axes have lengths.
 
-    `between` is that of nearest neighbours in nine of ten parts, `own` whether arms may have something of their own.
+    `between` is that of nearest neighbours in nine of ten parts, `own` whether arms may have something of their own,
+    `unit` that of distances, if it is known.
     """
 
     close: float
@@ -87,6 +88,7 @@ class _Found(NamedTuple):
     distances: tuple[float, float]
     each: bool
     own: bool
+    unit: str
 
 
 def _found(prior: Belief, places: Array | None) -> _Found | None:
@@ -100,7 +102,8 @@ def _found(prior: Belief, places: Array | None) -> _Found | None:
     low, high = np.quantile(close, (0.05, 0.95)).tolist()
     each = isinstance(kernels[0].length, tuple)
     own = isinstance(prior, Vague) and bool((prior.parts.sites > FEWEST_SITE).any())
-    return _Found(float(np.median(close)), float(np.median(far)), (low, high), distances, each, own)
+    unit = " km" if kernels[0].distance in ("great_circle", "chordal") else ""
+    return _Found(float(np.median(close)), float(np.median(far)), (low, high), distances, each, own, unit)
 
 
 def _kernels(prior: Belief) -> Sequence[Stationary]:

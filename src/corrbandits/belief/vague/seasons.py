@@ -118,6 +118,9 @@ class Seasons:
         )
 
 
+_A_HISTORY = "history must be a list of seasons, each a pair of arms and rewards, such as [([0, 3], [31.5, 28.0])]"
+
+
 def seasons_in(history: Any, arms: int) -> tuple[Season, ...]:
     """Return a history in the form in which it is stored; refuse one that is none.
 
@@ -126,13 +129,12 @@ def seasons_in(history: Any, arms: int) -> tuple[Season, ...]:
     """
     if history is None:
         return ()
+    if not isinstance(history, (list, tuple)):
+        raise TypeError(f"{_A_HISTORY}, got {history!r:.60}.")
     found: list[Season] = []
     for number, season in enumerate(history, start=1):
         if not isinstance(season, (tuple, list)) or len(season) != 2 or np.ndim(season[0]) != 1:
-            raise ValueError(
-                "history must be a list of seasons, each a pair of arms and rewards, such as [([0, 3], [31.5, 28.0])], "
-                f"got {season!r:.60} for season {number}."
-            )
+            raise ValueError(f"{_A_HISTORY}, got {season!r:.60} for season {number}.")
         which = checks.arm_array(season[0], arms)
         rewards = np.atleast_1d(checks.finite(f"rewards of season {number}", season[1]))
         if rewards.shape != which.shape or not which.size:

@@ -85,11 +85,13 @@ def number_or_range(what: str, text: str | None) -> float | tuple[float, float] 
     """
     if text is None:
         return None
-    low, dots, high = text.partition("..")
-    if not dots:
+    low, *more = text.split("..")
+    if not more:
         _refuse_another_range(what, text)
         return number(what, text)
-    ends = number(f"the lower end of {what}", low), number(f"the upper end of {what}", high)
+    if len(more) > 1 or not low.strip() or not more[0].strip():
+        raise ValueError(f"the range of {what} must have two ends, such as 100..400, got {text!r:.60}.")
+    ends = number(f"the lower end of {what}", low), number(f"the upper end of {what}", more[0])
     if not ends[0] < ends[1]:
         raise ValueError(
             f"the range of {what} must go from the lower end to the upper, such as 100..400, got {text!r:.60}."

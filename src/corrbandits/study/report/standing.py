@@ -63,7 +63,11 @@ def overview(snapshot: Snapshot, top: int) -> Overview:
 
 def _pending(policy: Policy, belief: Belief) -> int:
     """Return how many arms the rule tries before it prefers any; in the opening as many as are known to be needed."""
-    return belief.still_needed if isinstance(belief, Vague) else int(np.count_nonzero(policy.pending(belief)))
+    return (
+        min(belief.still_needed, belief.arms)
+        if isinstance(belief, Vague)
+        else int(np.count_nonzero(policy.pending(belief)))
+    )
 
 
 def learnt(belief: Belief, deciding: Belief, arms: Arms) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from corrbandits._core.checks import Array
+from corrbandits._shell.numbers import counted
 from corrbandits.belief import Belief, Beta, Correlated, Implicit, Independent, Vague
 from corrbandits.belief.vague.drift import Drift
 from corrbandits.belief.vague.known import Said
@@ -89,6 +90,7 @@ def plan(
             *(length_in_words(prior, sheet.places) if lengths else []),
             *reasons,
             *_beginning(prior, rule),
+            *_too_short(prior, rounds),
         ),
     )
 
@@ -218,6 +220,16 @@ def _beginning(prior: Belief, policy: Policy) -> list[str]:
     return [
         f"The rule begins by trying arms of which too little is known, now {pending:,} of {prior.arms:,}, before it "
         f"prefers good ones.{shorter}"
+    ]
+
+
+def _too_short(prior: Belief, rounds: int | None) -> list[str]:
+    """Return a warning if there are no more rewards in all than it takes to compare arms."""
+    if rounds is None or not isinstance(prior, Vague) or rounds > prior.still_needed:
+        return []
+    return [
+        f"WARNING: it takes {counted(prior.still_needed, 'reward')} to compare arms at all: in "
+        f"{counted(rounds, 'round')} nothing is gained by them. Give more, or state what you know."
     ]
 
 

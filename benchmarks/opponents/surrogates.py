@@ -89,6 +89,11 @@ class BoTorch(Surrogate):
         torch.set_num_threads(1)
         self._beta, self._bayesian = beta, bayesian
         self._where = torch.from_numpy(self.unit)
+        if bayesian:
+            import jax
+
+            _keep_what_jax_compiles()
+            jax.clear_caches()  # on disk it stays; kept in memory too, it exhausts the process in a few games
 
     def fitted(self) -> Any:
         """Return the model."""
@@ -106,7 +111,6 @@ class BoTorch(Surrogate):
                 model = SingleTaskGP(*given)
                 fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
                 return model
-            _keep_what_jax_compiles()
             sampled = FullyBayesianSingleTaskGP(*given, outcome_transform=Standardize(m=1))
             fit_fully_bayesian_model_nuts(sampled, disable_progbar=True, seed=self.seed % 2**32)
             return sampled

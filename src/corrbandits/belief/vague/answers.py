@@ -145,7 +145,7 @@ class Answers(MixedBelief):
     def draws(self, rng: np.random.Generator, number: int, arms: Integers | None = None) -> Array:
         """Return so many draws of mean rewards, one per column: of all arms, or of some, each of them once.
 
-        Each part that occurs costs O(N^3) once, where N is how many arms are drawn.
+        Each part that occurs costs O(N^3) once, where N is how many arms are drawn; O(N) where arms lie nowhere.
 
         >>> from corrbandits import Vague
         >>> belief = Vague(arms=3, mean=0.0, sd=1.0, noise_sd=1.0)

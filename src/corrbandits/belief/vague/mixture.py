@@ -133,10 +133,15 @@ class Mixture:
         normals, drawn = generator.standard_normal((count, number)), np.empty((count, number))
         for one in np.unique(chosen):
             here, part = np.flatnonzero(chosen == one), of.part.item(one)
-            share = self.factors.share[part][some]
-            covariance = self.factors.covariance(part, arms)
-            covariance += of.beta_variance.item(one) * np.outer(share, share)
-            spread = covariance_root(covariance) @ normals[:, here]
+            share, beta = self.factors.share[part][some], of.beta_variance.item(one)
+            if self.factors.parts.separate:
+                common = generator.standard_normal(here.size)
+                own = np.sqrt(self.factors.left[part][some])
+                spread = own[:, None] * normals[:, here] + math.sqrt(beta) * np.outer(share, common)
+            else:
+                covariance = self.factors.covariance(part, arms)
+                covariance += beta * np.outer(share, share)
+                spread = covariance_root(covariance) @ normals[:, here]
             drawn[:, here] = self.location[one][some][:, None] + tau[here] * spread
         return drawn
 

@@ -88,6 +88,11 @@ class Parts:
         return self.points is not None and bool((self.points != self.points[0]).any())
 
     @property
+    def separate(self) -> bool:
+        """Whether arms say nothing of each other but for the common mean and scale."""
+        return self.points is None and self.past is None
+
+    @property
     def ranked(self) -> bool:
         """Whether earlier seasons say which arms are better."""
         return self.past is not None and self.past.ranks

@@ -77,6 +77,8 @@ def test_a_report_without_ratios_is_made_without_pictures_of_them(tmp_path, told
     assert done.returncode == 0, done.stderr
     made = {path.name for path in (tmp_path / "out").iterdir()}
     assert made == {"arena.json", "games.csv", "arena.csv", "arena.html"}
+    assert "Random" not in done.stdout
+    assert re.search(r"^Gittins +(nothing|length x 4) +– ", done.stdout, re.MULTILINE)
     assert 'class="chart' not in (tmp_path / "out" / "arena.html").read_text(encoding="utf-8")
 
 

@@ -214,15 +214,17 @@ def _horizons(text: str) -> list[int]:
 
 
 def _print(rows: Sequence[Standing], seed: int) -> None:
-    """Print what was found, and who was told nothing or everything at the middle horizon."""
+    """Print what was found, and who was told nothing or everything at the middle horizon, or else who was wrongly."""
     from corrbandits._shell import terminal
     from corrbandits._shell.numbers import number
-    from corrbandits.arena.contestants import EVERYTHING, NOTHING, OF_CHANGE
+    from corrbandits.arena.contestants import EVERYTHING, NOTHING, OF_CHANGE, WRONG
     from corrbandits.arena.figures import group_of, ranked
     from corrbandits.arena.sentences import middle, sentences
 
     horizon, group = middle(sorted({row.horizon for row in rows})), group_of(rows)
     found = {row.contestant: row for row in rows if (row.horizon, row.family) == (horizon, group)}
+    most = NOTHING, EVERYTHING, *OF_CHANGE
+    told = most if any(one.told in most for one in found) else tuple(WRONG)
     cells = [
         (
             *one,
@@ -232,11 +234,12 @@ def _print(rows: Sequence[Standing], seed: int) -> None:
             number(found[one].simple),
             number(1e3 * found[one].seconds),
         )
-        for one in ranked(rows, (NOTHING, EVERYTHING, *OF_CHANGE), horizon, group)
+        for one in ranked(rows, told, horizon, group)
         if one in found
     ]
     heads = "rule", "told", "ratio", "worst", "regret", "simple", "ms"  # as wide as a terminal of 80 columns
     title = f"After {horizon:,} decisions, {group}, seed {seed}: regret, simple regret, ms per decision"
     terminal.say(sentences(rows))
     terminal.show(["", terminal.table(heads, cells, left=2, title=title), ""], terminal.console())
-    typer.echo("Regret is in standard deviations of a problem's mean rewards. Random is cb.Uniform.")
+    uniform = " Random is cb.Uniform." if any(rule == "Random" for rule, *_ in cells) else ""
+    typer.echo(f"Regret is in standard deviations of a problem's mean rewards.{uniform}")

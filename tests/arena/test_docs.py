@@ -120,7 +120,7 @@ def test_the_page_shows_what_peers_lost():
     assert not {*data["seeds"].values()} & {*TUNING}
 
 
-@pytest.mark.parametrize("length", [40])
+@pytest.mark.parametrize("length", [40, 200])
 def test_what_the_page_says_of_peers_follows_from_the_games_that_are_kept(length):
     results = Results(ROOT / "benchmarks" / "games" / str(length))
     data, found = json.loads(PEERS.DATA.read_text(encoding="utf-8")), PEERS.kept(results.games(), results.seed)

@@ -18,7 +18,8 @@ def policy(tmp_path, name="meadow"):
 def test_moves_are_weighed_over_the_rounds_under_any_rule(ok, tmp_path):
     ok(*TOLD_NOTHING, "--policy", "UCL", "--move-cost", "1")
     assert policy(tmp_path) == cb.Travelling(cb.UCL(), cb.Moves(1.0), horizon=40)
-    ok("create", "other", *TOLD_NOTHING[2:], "--policy", "Gittins", "--set", "horizon=9", "--move-cost-per", "2")
+    rule = ("--policy", "Gittins", "--set", "horizon=9")
+    ok("create", "other", "--arms", "sites.csv", *rule, "--move-cost-per", "2")
     assert policy(tmp_path, "other") == cb.Travelling(cb.Gittins(9), cb.Moves(per_distance=2.0), horizon=9)
 
 

@@ -89,7 +89,16 @@ def _cells(row):
     worst = f"{number(row.worst)} ({row.worst_family})" if row.worst_family else ""
     name = f"{bold}{plain(figures.name_of(row.contestant))}{bold}"
     price = "" if math.isnan(row.price) else number(row.price)
-    return name, number(row.ratio) + interval, worst, f"{row.won:.0%}", price, compared, p, number(1e3 * row.seconds)
+    return (
+        name,
+        number(row.ratio) + interval,
+        worst,
+        "" if math.isnan(row.won) else f"{row.won:.0%}",
+        price,
+        compared,
+        p,
+        number(1e3 * row.seconds),
+    )
 
 
 def main(arguments=None):

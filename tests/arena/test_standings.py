@@ -14,6 +14,7 @@ from corrbandits._shell.numbers import number
 from corrbandits.arena import estimates
 from corrbandits.arena.campaign import Campaign
 from corrbandits.arena.contestants import DEFAULT, RULES, Contestant
+from corrbandits.arena.page import render
 from corrbandits.arena.playing import play
 from corrbandits.arena.problems import FAMILIES, TUNING, VERSION, problem
 from corrbandits.arena.reference import FILE, reference
@@ -200,6 +201,7 @@ def test_who_plays_more_problems_wins_none_of_those_that_rivals_did_not_play():
             assert found(standings(both + more), family, *one).won == found(standings(both), family, *one).won == 0.5
     apart = [game._replace(number=game.number + 9) if game.rule == "Greedy" else game for game in both]
     assert np.isnan(found(standings(apart), "chain", *DEFAULT).won)
+    assert "nan%" not in render(standings(apart), seed=7)
 
 
 def test_without_the_default_the_report_says_so():

@@ -132,10 +132,13 @@ def test_distances_along_the_earth_are_in_km(ok, tmp_path):
 
 
 @pytest.mark.parametrize(("rounds", "warned"), [("4", True), ("5", False)])
-def test_so_few_rounds_that_arms_are_never_compared_are_warned_of(ok, rounds, warned):
+def test_so_few_rounds_that_arms_are_never_compared_are_warned_of(ok, tmp_path, rounds, warned):
     out = " ".join(ok("create", "a", "--arms", "sites.csv", "--rounds", rounds).split())
     said = f"WARNING: it takes 4 rewards to compare arms at all: in {rounds} rounds nothing is gained by them."
     assert (said in out) == warned
+    if warned:
+        (tmp_path / "past.csv").write_text("name,reward\np00,3\np01,4\n")
+        assert "WARNING" not in ok("create", "b", "--arms", "sites.csv", "--rounds", "2", "--history", "past.csv")
 
 
 def test_a_single_arm_is_not_said_to_be_several(ok, tmp_path):

@@ -34,7 +34,8 @@ def arena(
         str | None, typer.Option(help="Only rules told so, apart by commas: everything, nothing, wrongly.")
     ] = None,
     rules: Annotated[
-        str | None, typer.Option(help="Only these rules, apart by commas, such as Gittins,UCL a=1: more problems.")
+        str | None,
+        typer.Option(help="Only these rules, apart by commas, such as Gittins,UCL a=1, and those ratios are to."),
     ] = None,
     horizons: Annotated[
         str | None, typer.Option(help=f"Decisions in a game, apart by commas; {HORIZONS} if left out.")

@@ -84,7 +84,7 @@ def _cells(row: Standing) -> dict[str, str]:
         row.rule if row.told in (NOTHING, EVERYTHING) else name_of(row.contestant),
         with_interval(row.ratio, row.ratio_low, row.ratio_high),
         f"{number(row.worst)} ({row.worst_family})" if row.worst_family else number(np.nan),
-        f"{row.won:.0%}",
+        number(np.nan) if np.isnan(row.won) else f"{row.won:.0%}",
         number(row.price),
         "it is the default" if row.contestant == DEFAULT else compared(row),
         with_interval(row.regret, row.regret_low, row.regret_high),

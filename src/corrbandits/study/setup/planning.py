@@ -225,7 +225,7 @@ def _beginning(prior: Belief, policy: Policy) -> list[str]:
 
 def _too_short(prior: Belief, rounds: int | None) -> list[str]:
     """Return a warning if there are no more rewards in all than it takes to compare arms."""
-    if rounds is None or not isinstance(prior, Vague) or rounds > prior.still_needed:
+    if rounds is None or not isinstance(prior, Vague) or prior.parts.ranked or rounds > prior.still_needed:
         return []
     return [
         f"WARNING: it takes {counted(prior.still_needed, 'reward')} to compare arms at all: in "

@@ -112,13 +112,13 @@ class Stamped:
     _cache_path: str
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: str) -> None:
-        super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[call-arg]
+        super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[call-arg]  # numba's class takes them
         self._base, self._mark = filename_base, hashlib.sha256(source_stamp.encode()).hexdigest()[:16]
         self._data_name_pattern = f"{filename_base}.{self._mark}.{{number:d}}.nbc"
 
     def _save_index(self, overloads: Any) -> None:
         """Write the index, and remove code of other sources."""
-        super()._save_index(overloads)  # type: ignore[misc]
+        super()._save_index(overloads)  # type: ignore[misc]  # numba's class has it
         for file in Path(self._cache_path).glob(f"{escape(self._base)}.*.nbc"):
             if not file.name.startswith(f"{self._base}.{self._mark}."):
                 file.unlink(missing_ok=True)
